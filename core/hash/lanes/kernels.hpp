@@ -1,4 +1,5 @@
-// The batched kernels by instruction family, for dispatch.cpp alone. Contract: core/hash/hash_many.hpp.
+// The batched kernels by instruction family, for dispatch.cpp alone. Contract:
+// core/hash/hash_many.hpp.
 #pragma once
 
 #include "core/hash/hash_many.hpp"

@@ -6,7 +6,8 @@
 namespace coppice {
 namespace {
 
-// A target T gives Word (the hash's word), P (a vector of it, or a Pair), kBigEndian and kBlockWords.
+// A target T gives Word (the hash's word), P (a vector of it, or a Pair), kBigEndian and
+// kBlockWords.
 template <class T>
 struct Message {
   using Word = typename T::Word;
@@ -40,8 +41,9 @@ struct Message {
       Word w;
       __builtin_memcpy(&w, bytes + k * kWordBytes, kWordBytes);
       w = in_order(w);
-      if (k == base) w &= T::kBigEndian ? static_cast<Word>(~(~Word{0} >> shift))
-                                        : static_cast<Word>(~(~Word{0} << shift));
+      if (k == base)
+        w &= T::kBigEndian ? static_cast<Word>(~(~Word{0} >> shift))
+                           : static_cast<Word>(~(~Word{0} << shift));
       if (k == counter / kWordBytes) w &= ~(Word{0xff} << byte_shift(counter));
       if constexpr (kWordBytes == 8) {
         for (std::size_t f = 0; f < from.field_count; ++f) {
@@ -68,15 +70,21 @@ struct Message {
 
   // Word k of the message, without padding. Any k.
   COPPICE_INLINE P word(std::size_t k) const {
-    P w = k < head_words ? head[k] : P{};
-    if (k < base) return w;
+    const P w = k < head_words ? head[k] : P{};
+    return k < base ? w : w | body_part(k);
+  }
+
+  // What the body puts into word k >= base.
+  COPPICE_INLINE P body_part(std::size_t k) const {
+    P w{};
     const std::size_t m = k - base;
     if (m < body_words) w = w | later(load_row<P>(body, m));
     if (shift != 0 && m >= 1 && m - 1 < body_words) w = w | earlier(load_row<P>(body, m - 1));
     return w;
   }
 
-  // Words of one block. Blocks inside the body, the bulk of a long message, have a loop of their own.
+  // Words of one block. Blocks inside the body, the bulk of a long message, have a loop of their
+  // own.
   COPPICE_INLINE void block(std::size_t index, P* w) const {
     const std::size_t first = index * T::kBlockWords;
     const std::size_t m = first - base;

@@ -73,12 +73,14 @@ COPPICE_INLINE P splat(Word x) {
 template <class P, class Word>
 COPPICE_INLINE P load_row(const Word* soa, std::size_t k) {
   P x;
-  __builtin_memcpy(&x, __builtin_assume_aligned(soa + k * (sizeof(P) / sizeof(Word)), 16), sizeof x);
+  __builtin_memcpy(&x, __builtin_assume_aligned(soa + k * (sizeof(P) / sizeof(Word)), 16),
+                   sizeof x);
   return x;
 }
 template <class P, class Word>
 COPPICE_INLINE void store_row(Word* soa, std::size_t k, P x) {
-  __builtin_memcpy(__builtin_assume_aligned(soa + k * (sizeof(P) / sizeof(Word)), 16), &x, sizeof x);
+  __builtin_memcpy(__builtin_assume_aligned(soa + k * (sizeof(P) / sizeof(Word)), 16), &x,
+                   sizeof x);
 }
 
 // All ones in the lanes where lo <= j < hi.
