@@ -94,21 +94,8 @@ struct Entry {
   std::uint32_t needs;
 };
 
-#if defined(__x86_64__)
-constexpr std::uint32_t kAvx512Unit = bit(kAvx2) | bit(kAvx512f) | bit(kAvx512bw) | bit(kAvx512dq) |
-                                      bit(kAvx512vl) | bit(kAvx512vbmi2);
-#endif
-
 // All kernels of this build, best first for each hash.
 constexpr Entry kAll[] = {
-#if defined(__x86_64__)
-    {&lanes::sha256_avx512, kAvx512Unit}, {&lanes::sha256_sha_ni, bit(kSha)},
-    {&lanes::sha256_avx2, bit(kAvx2)},    {&lanes::keccak_avx512, kAvx512Unit},
-    {&lanes::keccak_avx2, bit(kAvx2)},
-#elif defined(__aarch64__)
-    {&lanes::sha256_armv8, bit(kArmSha2)},
-    {&lanes::keccak_armv8, bit(kArmSha3)},
-#endif
     {&lanes::sha256_portable, 0},         {&lanes::keccak_portable, 0},
 };
 
