@@ -1,0 +1,99 @@
+// Grows a range of equal subtrees ("units") of one tree on the threads of this process.
+#include "node/tree_job.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/merkle/subtree_builder.hpp"
+
+namespace coppice {
+namespace {
+
+// Lays the wanted nodes of one unit out as its record.
+class RecordSink final : public NodeSink {
+ public:
+  RecordSink(const UnitPlan& plan, std::uint64_t unit, ByteSpan record)
+      : plan_(plan), unit_(unit), record_(record) {}
+
+  [[nodiscard]] bool wants_height(unsigned height) const noexcept override {
+    return height <= plan_.unit_height && plan_.unit_height - height < plan_.record_rows();
+  }
+  [[nodiscard]] bool wants(const NodeRef&) const noexcept override { return true; }
+  void take(const NodeRef& node, ByteView value) noexcept override {
+    const unsigned depth = plan_.unit_height - node.id.height;
+    const std::uint64_t row = (std::uint64_t{1} << depth) - 1;
+    const std::uint64_t in_row = node.id.index - (unit_ << depth);
+    std::ranges::copy(value, record_.begin() + static_cast<std::ptrdiff_t>((row + in_row) *
+                                                                            plan_.node_bytes));
+  }
+
+ private:
+  const UnitPlan& plan_;
+  std::uint64_t unit_;
+  ByteSpan record_;
+};
+
+}  // namespace
+
+unsigned UnitPlan::record_rows() const noexcept {
+  const unsigned unit_depth = tree_height - unit_height;
+  return cache_depth > unit_depth ? cache_depth - unit_depth + 1 : 1;
+}
+
+std::size_t UnitPlan::record_bytes() const noexcept {
+  return ((std::size_t{1} << record_rows()) - 1) * node_bytes;
+}
+
+bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, UnitRange range,
+                Executor& executor, const std::atomic<bool>& stop, ByteSpan records,
+                const std::function<void(std::uint64_t)>& tick) {
+  struct Worker {
+    std::unique_ptr<TreeScheme> scheme;
+    std::unique_ptr<SubtreeBuilder> builder;
+  };
+  std::vector<Worker> workers(executor.threads());
+  const std::size_t size = plan.record_bytes();
+  const auto work = [&](unsigned worker, std::uint64_t i) {
+    Worker& w = workers[worker];
+    if (w.scheme == nullptr) {  // made by the thread that uses it: first touch on its NUMA node
+      w.scheme = factory.make();
+      w.builder = std::make_unique<SubtreeBuilder>(*w.scheme, plan.unit_height);
+    }
+    const std::uint64_t unit = range.first + i;
+    const ByteSpan record = records.subspan(i * size, size);
+    RecordSink sink(plan, unit, record);
+    const NodeRef root{0, {plan.unit_height, unit}};
+    Bytes value(plan.node_bytes);
+    w.builder->build(std::span(&root, 1), &sink, value);
+  };
+  return executor.run(range.size(), work, stop, tick);
+}
+
+void place_records(const UnitPlan& plan, UnitRange range, ByteView records, TreeCache& cache) {
+  const std::size_t n = plan.node_bytes;
+  const std::size_t size = plan.record_bytes();
+  for (std::uint64_t u = range.first; u < range.last; ++u) {
+    ByteView at = records.subspan((u - range.first) * size, size);
+    for (unsigned depth = 0; depth < plan.record_rows(); ++depth) {
+      for (std::uint64_t i = 0; i < std::uint64_t{1} << depth; ++i, at = at.subspan(n)) {
+        const NodeId id{plan.unit_height - depth, (u << depth) + i};
+        if (cache.covers(id)) cache.set(id, at.first(n));
+      }
+    }
+  }
+}
+
+unsigned choose_unit_height(unsigned tree_height, std::uint64_t workers, std::uint64_t leaf_limit,
+                            std::size_t batch_leaves) noexcept {
+  constexpr std::uint64_t kPerWorker = 8;
+  unsigned height = tree_height;
+  const auto units = [&] { return std::uint64_t{1} << (tree_height - height); };
+  while (height > 0 && (std::uint64_t{1} << height) > leaf_limit) --height;
+  while (height > 0 && units() < kPerWorker * workers &&
+         (std::uint64_t{1} << height) > batch_leaves) {
+    --height;
+  }
+  return height;
+}
+
+}  // namespace coppice
