@@ -2,3 +2,15 @@
 # -O2 also in Debug and sanitizer builds: unoptimised vector code would make the tests crawl.
 target_sources(coppice_core PRIVATE
   hash/lanes/sha256_portable.cpp hash/lanes/keccak_portable.cpp)
+
+function(coppice_lane_unit source)
+  target_sources(coppice_core PRIVATE hash/lanes/${source})
+  set_source_files_properties(hash/lanes/${source} PROPERTIES COMPILE_OPTIONS "-O2;${ARGN}")
+endfunction()
+
+set(avx512 -mavx2 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi2)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+  coppice_lane_unit(sha256_avx512.cpp ${avx512})
+  coppice_lane_unit(sha256_avx2.cpp -mavx2)
+endif()
+unset(avx512)

@@ -249,7 +249,7 @@ TEST_P(HashManyTest, DigestOfEveryHeadLength) {
 
 TEST_P(HashManyTest, DigestOfEveryShortBody) {
   Random random(11);
-  for (const std::size_t length : {16, 20, 22, 23, 32, 48, 64}) {
+  for (const std::size_t length : {16u, 20u, 22u, 23u, 32u, 48u, 64u}) {
     for (std::size_t body = 0; body <= 288; body += 8) {
       const HeadCase head(random, kernel(), length, 0.4, kMidstates[pick(random, 0, 2)]);
       check_digest(random, head, body, kDigestSizes[pick(random, 0, 2)], pick(random, 0, 1) == 1);
@@ -261,7 +261,7 @@ TEST_P(HashManyTest, DigestOfEveryShortBody) {
 TEST_P(HashManyTest, DigestOfLongBodies) {
   Random random(12);
   for (const std::size_t n : kDigestSizes) {
-    for (const std::size_t count : {34, 67, 133, 265}) {  // LM-OTS public keys
+    for (const std::size_t count : {34u, 67u, 133u, 265u}) {  // LM-OTS public keys
       const HeadCase head(random, kernel(), 22, 0.3, Midstate::none);
       check_digest(random, head, count * n, n, count == 34);
       if (HasFatalFailure()) return;

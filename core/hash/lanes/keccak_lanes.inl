@@ -65,7 +65,7 @@ COPPICE_INLINE void keccak_round(const P* a, P* e, std::uint64_t constant) {
 }
 
 template <class P>
-[[gnu::noinline]] void keccak_permute_lanes(P* state) {
+[[gnu::noinline]] void keccak_permute_lanes(P* state) noexcept {
   P e[25];
   const std::uint64_t* k = keccak_constants();
   for (std::size_t r = 0; r < 24; r += 2) {

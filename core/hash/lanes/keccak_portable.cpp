@@ -12,7 +12,7 @@ struct Portable {
   static constexpr std::size_t kBlockWords = 17;
 
   static P swapped_field(const std::uint32_t* field) { return widen_swapped<P, 2>(field); }
-  static void permute(P* state) { keccak_permute_lanes(state); }
+  static void permute(P* state) noexcept { keccak_permute_lanes(state); }
 };
 
 }  // namespace

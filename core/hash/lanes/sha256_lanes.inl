@@ -86,6 +86,17 @@ struct Sha256Vars {
     if constexpr (T % 8 == 7) sha256_round(b, c, d, e, f, g, h, a, kw);
   }
 
+  COPPICE_INLINE void store(P* s) const {
+    s[0] = a;
+    s[1] = b;
+    s[2] = c;
+    s[3] = d;
+    s[4] = e;
+    s[5] = f;
+    s[6] = g;
+    s[7] = h;
+  }
+
   COPPICE_INLINE void add_to(P* s) const {
     s[0] = s[0] + a;
     s[1] = s[1] + b;
@@ -121,7 +132,7 @@ COPPICE_INLINE void sha256_rounds_from(Sha256Vars<P>& v, P* w) {
 }
 
 template <class P>
-[[gnu::noinline]] void sha256_compress_lanes(P* state, P* w) {
+[[gnu::noinline]] void sha256_compress_lanes(P* state, P* w) noexcept {
   Sha256Vars<P> v(state);
   const std::uint32_t* k = sha256_constants();
   unrolled<0, 16>([&]<int I>() __attribute__((always_inline)) {

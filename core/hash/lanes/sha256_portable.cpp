@@ -11,9 +11,9 @@ struct Portable {
   static constexpr bool kBigEndian = true;
   static constexpr std::size_t kBlockWords = 16;
 
-  static void compress(P* state, P* w) { sha256_compress_lanes(state, w); }
+  static void compress(P* state, P* w) noexcept { sha256_compress_lanes(state, w); }
   template <class... Args>
-  static bool fused_chain(const Args&...) {
+  static bool fused_chain(const Args&...) noexcept {
     return false;
   }
 };
