@@ -14,6 +14,7 @@ struct Topology {
   unsigned machine_cpus = 1;            // CPUs this container may use at all (hwloc allowed set)
   std::optional<double> quota_cpus;     // cgroup v2 cpu.max or v1 cfs_quota, smallest on the path
   std::optional<unsigned> omp_threads;  // OMP_NUM_THREADS (first of the list)
+  unsigned cpus_per_core = 1;           // hardware threads; mpirun's PE=N counts cores
 };
 
 // `cgroup_root` and `proc_cgroup` are parameters for tests: /sys/fs/cgroup and /proc/self/cgroup.
