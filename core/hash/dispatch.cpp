@@ -111,6 +111,7 @@ constexpr std::uint32_t kAvx512Unit = bit(kAvx2) | bit(kAvx512f) |
 constexpr Entry kAll[] = {
 #if defined(__x86_64__)
     {&lanes::sha256_avx512, kAvx512Unit},
+    {&lanes::sha256_sha_ni, bit(kSha)},
     {&lanes::sha256_avx2, bit(kAvx2)},
 #endif
     {&lanes::sha256_portable, 0},

@@ -9,6 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "core/hash/hash_many.hpp"
 
 #define COPPICE_INLINE [[gnu::always_inline]] inline
@@ -62,6 +66,53 @@ struct Splat<Pair<V>> {
     return {v, v};
   }
 };
+
+// Bitwise functions of three words. AVX-512 has one instruction for each; the compilers find it for
+// some forms only, so it is named here.
+#if defined(__AVX512F__)
+#define COPPICE_TERNARY(x, y, z, table) \
+  (V) _mm512_ternarylogic_epi64((__m512i)(x), (__m512i)(y), (__m512i)(z), table)
+#endif
+template <class V>
+COPPICE_INLINE V xor3(V x, V y, V z) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return COPPICE_TERNARY(x, y, z, 0x96);
+#endif
+  return x ^ y ^ z;
+}
+template <class V>
+COPPICE_INLINE V choose(V x, V y, V z) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return COPPICE_TERNARY(x, y, z, 0xca);
+#endif
+  return z ^ (x & (y ^ z));
+}
+template <class V>
+COPPICE_INLINE V majority(V x, V y, V z) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return COPPICE_TERNARY(x, y, z, 0xe8);
+#endif
+  return (x & y) | (z & (x | y));
+}
+template <class V>
+COPPICE_INLINE V chi(V x, V y, V z) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return COPPICE_TERNARY(x, y, z, 0xd2);
+#endif
+  return x ^ (~y & z);
+}
+template <class V>
+COPPICE_INLINE Pair<V> xor3(Pair<V> x, Pair<V> y, Pair<V> z) {
+  return {xor3(x.a, y.a, z.a), xor3(x.b, y.b, z.b)};
+}
+template <class V>
+COPPICE_INLINE Pair<V> choose(Pair<V> x, Pair<V> y, Pair<V> z) {
+  return {choose(x.a, y.a, z.a), choose(x.b, y.b, z.b)};
+}
+template <class V>
+COPPICE_INLINE Pair<V> majority(Pair<V> x, Pair<V> y, Pair<V> z) {
+  return {majority(x.a, y.a, z.a), majority(x.b, y.b, z.b)};
+}
 
 // The same word in all lanes.
 template <class P, class Word>

@@ -1,6 +1,4 @@
 // SHA-256 in 2 x 16 lanes for AVX-512 (F, BW, VL, DQ, VBMI2).
-#include <immintrin.h>
-
 #include "core/hash/lanes/kernels.hpp"
 #include "core/hash/lanes/sha256_fused.inl"
 

@@ -54,82 +54,75 @@ COPPICE_INLINE Pair<V> funnel(Pair<V> high, Pair<V> low) {
   return {funnel<Bits>(high.a, low.a), funnel<Bits>(high.b, low.b)};
 }
 
-// Steps first..last-1 on a digest of N words that starts Bits into word 5. One function for long
-// runs and for single steps: a run of few steps costs about one compression more than its steps
-// when the loop is inside, so short chains call it once per step.
+// Step j on a digest of N words that starts Bits into word 5. One step a call: with the loop over
+// steps in here, leaving it costs about as much as a step, and the compilers copy `f` to the stack.
 template <int N, int Bits, class P>
-[[gnu::noinline]] void sha256_fused_steps(const Sha256Fixed<P>& f, std::uint32_t first,
-                                          std::uint32_t last, std::uint32_t* digest) noexcept {
+[[gnu::noinline]] void sha256_fused_step(const Sha256Fixed<P>& f, std::uint32_t j,
+                                         std::uint32_t* digest) noexcept {
   constexpr int kTail = 5 + N;  // the word with the last bytes of x and the padding bit
   const std::uint32_t* k = sha256_constants();
-  P x[8];
-  unrolled<0, N>([&]<int I>() __attribute__((always_inline)) { x[I] = load_row<P>(digest, I); });
-  std::uint32_t j = first;
-  do {
-    P w[16];
-    w[5] = (f.w5 + splat<P>(j << f.counter_shift)) | (x[0] >> Bits);
-    unrolled<6, kTail>([&]<int I>() __attribute__((always_inline)) {
-      w[I] = funnel<Bits>(x[I - 6], x[I - 5]);
-    });
-    w[kTail] = (x[N - 1] << (32 - Bits)) | splat<P>(std::uint32_t{0x80} << (24 - Bits));
+  const auto x = [&](int i) __attribute__((always_inline)) {
+    return load_row<P>(digest, static_cast<std::size_t>(i));
+  };
+  P w[16];
+  w[5] = (f.w5 + splat<P>(j << f.counter_shift)) | (x(0) >> Bits);
+  unrolled<6, kTail>([&]<int I>() __attribute__((always_inline)) {
+    w[I] = funnel<Bits>(x(I - 6), x(I - 5));
+  });
+  w[kTail] = (x(N - 1) << (32 - Bits)) | splat<P>(std::uint32_t{0x80} << (24 - Bits));
 
-    Sha256Vars<P> v(f.after5);
-    unrolled<5, 16>([&]<int I>() __attribute__((always_inline)) {
-      if constexpr (I <= kTail) {
-        v.template round<I>(splat<P>(k[I]) + w[I]);
-      } else {
-        v.template round<I>(splat<P>(I < 15 ? k[I] : k[15] + f.bits));
+  Sha256Vars<P> v(f.after5);
+  unrolled<5, 16>([&]<int I>() __attribute__((always_inline)) {
+    if constexpr (I <= kTail) {
+      v.template round<I>(splat<P>(k[I]) + w[I]);
+    } else {
+      v.template round<I>(splat<P>(I < 15 ? k[I] : k[15] + f.bits));
+    }
+  });
+  // Words 16..31; `zero` are the words between the padding bit and the length.
+  unrolled<16, 32>([&]<int I>() __attribute__((always_inline)) {
+    constexpr auto zero = [](int t) { return t > kTail && t < 15; };
+    P sum = I - 7 == 15 ? splat<P>(f.bits) : zero(I - 7) ? P{} : w[(I - 7) % 16];
+    if constexpr (I < 20) {
+      sum = sum + f.part[I - 16];
+    } else {
+      const P old = I - 16 == 4 ? f.w4 : I - 16 == 15 ? splat<P>(f.bits) : w[I - 16];
+      if constexpr (I - 15 == 15) {
+        sum = sum + small_sigma0(splat<P>(f.bits));
+      } else if constexpr (!zero(I - 15)) {
+        sum = sum + small_sigma0(w[(I - 15) % 16]);
       }
-    });
-    // Words 16..31; `zero` are the words between the padding bit and the length.
-    unrolled<16, 32>([&]<int I>() __attribute__((always_inline)) {
-      constexpr auto zero = [](int t) { return t > kTail && t < 15; };
-      P sum = I - 7 == 15 ? splat<P>(f.bits) : zero(I - 7) ? P{} : w[(I - 7) % 16];
-      if constexpr (I < 20) {
-        sum = sum + f.part[I - 16];
-      } else {
-        const P old = I - 16 == 4 ? f.w4 : I - 16 == 15 ? splat<P>(f.bits) : w[I - 16];
-        if constexpr (I - 15 == 15) {
-          sum = sum + small_sigma0(splat<P>(f.bits));
-        } else if constexpr (!zero(I - 15)) {
-          sum = sum + small_sigma0(w[(I - 15) % 16]);
-        }
-        if constexpr (!zero(I - 16)) sum = sum + old;
-      }
-      if constexpr (I - 2 != 15 && !zero(I - 2)) sum = pin(sum) + small_sigma1(w[(I - 2) % 16]);
-      w[I % 16] = sum;
-      v.template round<I>(splat<P>(k[I]) + sum);
-    });
-    sha256_rounds_from<32>(v, w);
+      if constexpr (!zero(I - 16)) sum = sum + old;
+    }
+    if constexpr (I - 2 != 15 && !zero(I - 2)) sum = pin(sum) + small_sigma1(w[(I - 2) % 16]);
+    w[I % 16] = sum;
+    v.template round<I>(splat<P>(k[I]) + sum);
+  });
+  sha256_rounds_from<32>(v, w);
 
-    P h[8];
-    v.store(h);
-    unrolled<0, N>([&]<int I>() __attribute__((always_inline)) { x[I] = h[I] + f.start[I]; });
-  } while (++j < last);
-  unrolled<0, N>([&]<int I>() __attribute__((always_inline)) { store_row(digest, I, x[I]); });
+  P h[8];
+  v.store(h);
+  unrolled<0, N>([&]<int I>()
+                     __attribute__((always_inline)) { store_row(digest, I, h[I] + f.start[I]); });
 }
 
 template <class P>
-using Sha256Steps = void (*)(const Sha256Fixed<P>&, std::uint32_t, std::uint32_t,
-                             std::uint32_t*) noexcept;
+using Sha256Step = void (*)(const Sha256Fixed<P>&, std::uint32_t, std::uint32_t*) noexcept;
 
 // The instance for a digest of n bytes that starts `shift` bits into its word, or nullptr.
 template <class P>
-COPPICE_INLINE Sha256Steps<P> sha256_fused_for(std::size_t n, int shift) {
+COPPICE_INLINE Sha256Step<P> sha256_fused_for(std::size_t n, int shift) {
   if (shift == 24) {
-    if (n == 32) return sha256_fused_steps<8, 24, P>;
-    if (n == 24) return sha256_fused_steps<6, 24, P>;
-    if (n == 16) return sha256_fused_steps<4, 24, P>;
+    if (n == 32) return sha256_fused_step<8, 24, P>;
+    if (n == 24) return sha256_fused_step<6, 24, P>;
+    if (n == 16) return sha256_fused_step<4, 24, P>;
   } else if (shift == 16) {
-    if (n == 32) return sha256_fused_steps<8, 16, P>;
-    if (n == 24) return sha256_fused_steps<6, 16, P>;
-    if (n == 16) return sha256_fused_steps<4, 16, P>;
+    if (n == 32) return sha256_fused_step<8, 16, P>;
+    if (n == 24) return sha256_fused_step<6, 16, P>;
+    if (n == 16) return sha256_fused_step<4, 16, P>;
   }
   return nullptr;
 }
-
-// Below this number of steps each step is a call of its own.
-inline constexpr std::uint32_t kLongRun = 32;
 
 template <class T>
 bool sha256_fused_chain(const Message<T>& message, const typename T::P* start, std::size_t counter,
@@ -137,22 +130,18 @@ bool sha256_fused_chain(const Message<T>& message, const typename T::P* start, s
                         std::uint32_t* digest) noexcept {
   using P = typename T::P;
   if (message.base != 5 || counter / 4 != 5) return false;
-  const Sha256Steps<P> run = sha256_fused_for<P>(n, message.shift);
-  if (run == nullptr) return false;
+  const Sha256Step<P> step = sha256_fused_for<P>(n, message.shift);
+  if (step == nullptr) return false;
   alignas(64) Sha256Fixed<P> fixed;
   sha256_fix(fixed, start, message.head, bits, Message<T>::byte_shift(counter));
-  if (!range.per_lane && range.last - range.first >= kLongRun) {
-    run(fixed, range.first, range.last, digest);
-    return true;
-  }
   for (std::uint32_t j = range.first; j < range.last; ++j) {
     if (!range.per_lane) {
-      run(fixed, j, j + 1, digest);
+      step(fixed, j, digest);
       continue;
     }
     alignas(64) P before[8];
     for (std::size_t i = 0; i < n / 4; ++i) before[i] = load_row<P>(digest, i);
-    run(fixed, j, j + 1, digest);
+    step(fixed, j, digest);
     const P mask = range.mask(j);
     for (std::size_t i = 0; i < n / 4; ++i) {
       store_row(digest, i, select(mask, load_row<P>(digest, i), before[i]));

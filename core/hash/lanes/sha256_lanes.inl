@@ -19,8 +19,8 @@ COPPICE_INLINE const std::uint32_t* sha256_initial() {
   return reinterpret_cast<const std::uint32_t*>(&kSha256Initial);
 }
 
-// An optimisation barrier: keeps the association of sums as written. The order below shortens the
-// dependency chain of a round to 6 operations; both compilers otherwise sort it away.
+// An optimisation barrier: keeps the association of sums as written, which both compilers otherwise
+// change. Measured: up to a tenth of the time of a compression.
 #if defined(__AVX512F__)
 #define COPPICE_PIN(x) asm("" : "+v"(x))
 #elif defined(__AVX__)
@@ -46,24 +46,42 @@ COPPICE_INLINE P rotr(P x) {
 }
 template <class P>
 COPPICE_INLINE P small_sigma0(P x) {
-  return rotr<7>(x) ^ rotr<18>(x) ^ (x >> 3);
+  return xor3(rotr<7>(x), rotr<18>(x), x >> 3);
 }
 template <class P>
 COPPICE_INLINE P small_sigma1(P x) {
-  return rotr<17>(x) ^ rotr<19>(x) ^ (x >> 10);
+  return xor3(rotr<17>(x), rotr<19>(x), x >> 10);
 }
 
 // One round with kw = K + W; the caller renames the variables instead of moving them.
-template <class P>
-COPPICE_INLINE void sha256_round(P a, P b, P c, P& d, P e, P f, P g, P& h, P kw) {
-  const P sum1 = rotr<6>(e) ^ rotr<11>(e) ^ rotr<25>(e);
-  const P sum0 = rotr<2>(a) ^ rotr<13>(a) ^ rotr<22>(a);
-  const P ch = g ^ (e & (f ^ g));
-  const P maj = (a & b) | (c & (a | b));
-  const P x = pin(h + kw);
-  const P u = pin(sum1 + ch);
-  d = pin(x + d) + u;
-  h = pin(x + maj) + pin(u + sum0);
+template <class V>
+COPPICE_INLINE void sha256_round(V a, V b, V c, V& d, V e, V f, V g, V& h, V kw) {
+  const V sum1 = xor3(rotr<6>(e), rotr<11>(e), rotr<25>(e));
+  const V ch = choose(e, f, g);
+  const V t1 = pin(pin(h + kw) + ch) + sum1;
+  d = d + t1;
+  const V sum0 = xor3(rotr<2>(a), rotr<13>(a), rotr<22>(a));
+  const V maj = majority(a, b, c);
+  h = pin(t1) + pin(sum0 + maj);
+}
+// Stream by stream: fewer values live at once, and the core looks far enough ahead to overlap them.
+template <class V>
+COPPICE_INLINE void sha256_round(const Pair<V>& a, const Pair<V>& b, const Pair<V>& c, Pair<V>& d,
+                                 const Pair<V>& e, const Pair<V>& f, const Pair<V>& g, Pair<V>& h,
+                                 const Pair<V>& kw) {
+  sha256_round(a.a, b.a, c.a, d.a, e.a, f.a, g.a, h.a, kw.a);
+  sha256_round(a.b, b.b, c.b, d.b, e.b, f.b, g.b, h.b, kw.b);
+}
+
+// The next message word from those 2, 7, 15 and 16 places before it.
+template <class V>
+COPPICE_INLINE V sha256_word(V w2, V w7, V w15, V w16) {
+  return pin(small_sigma1(w2) + w7) + pin(small_sigma0(w15) + w16);
+}
+template <class V>
+COPPICE_INLINE Pair<V> sha256_word(const Pair<V>& w2, const Pair<V>& w7, const Pair<V>& w15,
+                                   const Pair<V>& w16) {
+  return {sha256_word(w2.a, w7.a, w15.a, w16.a), sha256_word(w2.b, w7.b, w15.b, w16.b)};
 }
 
 template <class P>
@@ -124,8 +142,7 @@ template <int From, class P>
 COPPICE_INLINE void sha256_rounds_from(Sha256Vars<P>& v, P* w) {
   for (const std::uint32_t* k = sha256_constants() + From; k != sha256_constants() + 64; k += 16) {
     unrolled<0, 16>([&]<int I>() __attribute__((always_inline)) {
-      w[I] = pin(small_sigma1(w[(I + 14) % 16]) + w[(I + 9) % 16]) +
-             pin(small_sigma0(w[(I + 1) % 16]) + w[I]);
+      w[I] = sha256_word(w[(I + 14) % 16], w[(I + 9) % 16], w[(I + 1) % 16], w[I]);
       v.template round<I>(splat<P>(k[I]) + w[I]);
     });
   }
