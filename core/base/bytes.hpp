@@ -49,7 +49,11 @@ inline void store_be64(std::uint8_t* p, std::uint64_t v) noexcept {
   return __builtin_bswap64(v);
 }
 
-inline void append(Bytes& out, ByteView data) { out.insert(out.end(), data.begin(), data.end()); }
+inline void append(Bytes& out, ByteView data) {
+  const std::size_t at = out.size();
+  out.resize(at + data.size());
+  if (!data.empty()) std::memcpy(out.data() + at, data.data(), data.size());
+}
 
 inline void append_be32(Bytes& out, std::uint32_t v) {
   std::array<std::uint8_t, 4> b{};

@@ -1,0 +1,37 @@
+// Benchmarks behind "coppice bench": measured interleaved in one run, so that ratios hold.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cluster/cli/cli.hpp"
+
+namespace coppice {
+
+// One thing to time. `run` is a short slice (about a millisecond) that does `items` items.
+struct BenchCase {
+  std::string name;
+  std::string kernel;
+  double items = 1;           // per slice
+  double hashes_per_item = 1;
+  std::size_t baseline = 0;   // index of the case that its ratio refers to
+  std::function<void()> run;
+};
+
+struct BenchFigure {
+  double minimum = 0;  // nanoseconds per item
+  double median = 0;
+};
+
+// Runs all cases in turn, `rounds` times, so that a disturbance hits all of them alike. Minimum and
+// median over the rounds.
+[[nodiscard]] std::vector<BenchFigure> measure(const std::vector<BenchCase>& cases, unsigned rounds);
+
+// Table or JSON of the figures on stdout.
+void report(const std::vector<BenchCase>& cases, const std::vector<BenchFigure>& figures,
+            const CliContext& context);
+
+void add_bench_lms(CLI::App& bench, CliContext& context);
+
+}  // namespace coppice

@@ -1,0 +1,132 @@
+// The command line: verbs, the common options and the mapping of failures to output and exit codes.
+#include "cluster/cli/cli.hpp"
+
+#include <fmt/format.h>
+#include <google/protobuf/stubs/common.h>
+#include <openssl/crypto.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <optional>
+
+#include "cluster/cli/options.hpp"
+#include "cluster/job/runner.hpp"
+#include "cluster/signals.hpp"
+#include "core/base/version.hpp"
+#include "core/hash/dispatch.hpp"
+#include "node/topology.hpp"
+
+namespace coppice {
+namespace {
+
+std::string version_text() {
+  std::string out = fmt::format("coppice {}\nMPI       {}\n", kVersion, mpi_library());
+  for (const HashId hash : {HashId::sha256, HashId::shake256}) {
+    std::string names;
+    for (const HashMany* kernel : kernels(hash)) {
+      names += fmt::format("{}{} x{}", names.empty() ? "" : ", ", kernel->name, kernel->lanes);
+    }
+    out += fmt::format("{:<9} {}\n", hash_name(hash), names);
+  }
+  out += fmt::format("CPU       {}\nOpenSSL   {}\nProtobuf  {}\n", cpu_features(),
+                     OpenSSL_version(OPENSSL_VERSION_STRING),
+                     google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION));
+  return out;
+}
+
+// One write, so that lines of several ranks cannot mix.
+void complain(const std::string& text) {
+  const std::string line = "coppice: " + text + "\n";
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+void set_up_logging(const CommonOptions& common) {
+  auto logger = std::make_shared<spdlog::logger>("coppice",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern(common.verbose > 0 ? "coppice: %H:%M:%S.%e %l: %v" : "coppice: %l: %v");
+  logger->set_level(common.quiet          ? spdlog::level::err
+                    : common.verbose == 0 ? spdlog::level::info
+                    : common.verbose == 1 ? spdlog::level::debug
+                                          : spdlog::level::trace);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+// CLI11's own codes are 105 to 109; every wrong command line is 2 here, in one line.
+int parse_failure(const CLI::App& app, const CLI::ParseError& error, bool speak) {
+  if (error.get_exit_code() == 0) {  // --help, --version
+    if (speak) app.exit(error);
+    return 0;
+  }
+  if (speak) {
+    const auto chosen = app.get_subcommands();
+    std::string what = error.what();
+    for (char& c : what) c = c == '\n' ? ' ' : c;
+    complain(fmt::format("{}; see 'coppice{} --help'", what,
+                         chosen.empty() ? "" : " " + chosen.front()->get_name()));
+  }
+  return static_cast<int>(Errc::usage);
+}
+
+int run_verb(CliContext& context) {
+  const bool speak = context.launch.rank == 0;
+  try {
+    return context.run();
+  } catch (const QuietExit& quiet) {
+    return quiet.exit_code;
+  } catch (const Error& e) {
+    if (speak) complain(e.what());
+    return e.exit_code();
+  } catch (const std::bad_alloc&) {
+    complain("out of memory; use fewer --threads or a smaller --cache");
+    return static_cast<int>(Errc::unavailable);
+  } catch (const std::exception& e) {
+    complain(fmt::format("internal error: {}", e.what()));
+    return static_cast<int>(Errc::internal);
+  }
+}
+
+int parse_and_run(int argc, char** argv) {
+  CliContext context;
+  context.launch = read_launch();
+  const bool speak = context.launch.rank == 0;
+  CLI::App app{"Coppice grows hash trees on many machines: LMS/HSS keys over MPI ranks, threads and "
+               "SIMD lanes.", "coppice"};
+  app.require_subcommand(1);
+  app.set_version_flag("-V,--version", version_text);
+  app.set_config("--config", "", "read options from a TOML file")->envname("COPPICE_CONFIG");
+  app.footer("Every option is also an environment variable, COPPICE_ and its name in capitals.\n"
+             "Exit codes: 0 done, 1 the answer is no, 2 usage, 65 bad data, 69 unavailable, 70 internal,\n"
+             "73 would overwrite, 74 input/output, 75 interrupted and resumable, 77 permission, 78 "
+             "configuration.");
+  add_keygen(app, context);
+  add_sign(app, context);
+  add_verify(app, context);
+  add_inspect(app, context);
+  add_list_params(app, context);
+  add_selftest(app, context);
+  add_bench(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parse_failure(app, error, speak);
+  }
+  set_up_logging(context.common);
+  return run_verb(context);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) noexcept {
+  std::signal(SIGPIPE, SIG_IGN);
+  disable_core_dumps();
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const std::exception& e) {
+    complain(e.what());
+    return static_cast<int>(Errc::internal);
+  }
+}
+
+}  // namespace coppice

@@ -1,0 +1,114 @@
+// The files of a key around its generation: refused before any work, started, finished.
+#include "cluster/job/key_output.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/sys/random.hpp"
+#include "node/signing_key.hpp"
+#include "node/state_ledger.hpp"
+
+namespace coppice {
+namespace {
+
+namespace fs = std::filesystem;
+
+void draw_secret(const KeygenRequest& request, HssKeyFile& key) {
+  if (request.insecure) {
+    key.top.seed = request.insecure->seed.duplicate();
+    key.top.seed_bytes = request.insecure->seed_bytes;
+    key.top.identifier = request.insecure->identifier;
+    return;
+  }
+  key.top.seed_bytes = request.params.levels.front().lms->m;
+  random_private_bytes(key.top.seed.writable().first(key.top.seed_bytes));
+  random_private_bytes(key.top.identifier);
+}
+
+void check_resumed(const KeygenRequest& request, const HssKeyFile& key, const fs::path& path) {
+  const auto refuse = [&](const std::string& what) {
+    fail(Errc::usage, path.string() + " was started with " + what +
+                          "; resume with the same flags, or choose another --name");
+  };
+  if (key.params != request.params) refuse(key.params.name());
+  if (key.child_seeds != request.child_seeds) refuse("another kind of child seeds");
+  if (request.cache_depth && *request.cache_depth != key.cache_depth) {
+    refuse("a cache of " + std::to_string(key.cache_depth) + " rows");
+  }
+  if (request.insecure &&
+      (!equal(request.insecure->seed_view(), key.top.seed_view()) ||
+       request.insecure->identifier != key.top.identifier)) {
+    refuse("another seed");
+  }
+}
+
+void refuse_existing(const KeyPaths& files, bool force) {
+  if (fs::exists(fs::symlink_status(files.state))) {
+    // A ledger is the only memory of which leaves are spent: no flag may destroy it.
+    fail(Errc::exists, files.state.string() +
+                           ": this name belongs to a key with a ledger, which --force never replaces; "
+                           "choose another --name or --out");
+  }
+  if (force) return;
+  for (const fs::path& path : {files.key, files.pub, files.cache}) {
+    if (!fs::exists(fs::symlink_status(path))) continue;
+    fail(Errc::exists, path.string() +
+                           ": already exists; choose another --name or --out, continue an unfinished "
+                           "key with --resume, or replace it with --force");
+  }
+}
+
+}  // namespace
+
+StartedKey start_key(const KeygenRequest& request) {
+  StartedKey started;
+  started.files = KeyPaths::in(request.folder, request.name);
+  prepare_folder(request.folder);
+  const bool key_there = fs::exists(fs::symlink_status(started.files.key));
+  if (request.resume && key_there) {
+    started.key = load_key_file(started.files.key);
+    check_resumed(request, started.key, started.files.key);
+    started.already_complete = started.key.complete;
+    return started;
+  }
+  refuse_existing(started.files, request.force);
+
+  HssKeyFile& key = started.key;
+  key.params = request.params;
+  key.child_seeds = request.child_seeds;
+  key.insecure_seed = request.insecure.has_value();
+  const unsigned height = request.params.levels.front().lms->h;
+  key.cache_depth = std::min(request.cache_depth.value_or(default_cache_depth(height)), height);
+  key.created = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
+                                               std::chrono::system_clock::now().time_since_epoch())
+                                               .count());
+  random_private_bytes(key.id);
+  draw_secret(request, key);
+  if (request.force) {  // an old public key or cache must not stand beside a new private key
+    std::error_code ignored;
+    fs::remove(started.files.pub, ignored);
+    fs::remove(started.files.cache, ignored);
+  }
+  const WipedBytes image = encode_key_file(key);
+  write_file(started.files.key, image.view(), FileMode::secret,
+             request.force ? Overwrite::replace : Overwrite::refuse);
+  return started;
+}
+
+void finish_key(const StartedKey& started, const TreeCache& cache, PublicForm form) {
+  HssKeyFile const& key = started.key;
+  const KeyPaths& files = started.files;
+  write_file(files.cache, encode_cache_file(key, cache), FileMode::secret, Overwrite::replace);
+  // A ledger that a run killed right here left behind is taken over: no signature was possible yet.
+  if (fs::exists(files.state)) {
+    const StateLedger ledger = StateLedger::open(files.state, key.id, key.params.capacity());
+    if (ledger.next() != 0) fail(Errc::internal, files.state.string() + " is in use already");
+  } else {
+    StateLedger::create(files.state, key.id, key.params.capacity());
+  }
+  write_file(files.pub, encode_public_key(key.public_key(), form), FileMode::open, Overwrite::replace);
+  const WipedBytes image = encode_key_file(key);
+  write_file(files.key, image.view(), FileMode::secret, Overwrite::replace);
+}
+
+}  // namespace coppice

@@ -1,0 +1,295 @@
+// Key generation over ranks: broadcast, compute, gather; rank 0 starts and finishes the files.
+#include "cluster/job/runner.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "cluster/job/assemble.hpp"
+#include "cluster/job/calibrate.hpp"
+#include "cluster/job/key_output.hpp"
+#include "cluster/job/partition.hpp"
+#include "cluster/job/wire.hpp"
+#include "cluster/signals.hpp"
+#include "core/base/checked_cast.hpp"
+#include "core/base/version.hpp"
+#include "core/hash/dispatch.hpp"
+#include "core/lms/lms_cost.hpp"
+#include "node/topology.hpp"
+
+namespace coppice {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string current_phase = "start-up";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Runs `step` on rank 0; if it throws, every other rank leaves with the same code.
+template <class Step>
+void on_root(Comm& comm, Step step) {
+  std::optional<Error> error;
+  if (comm.root()) {
+    try {
+      step();
+    } catch (const Error& e) {
+      error.emplace(e);
+    } catch (const std::exception& e) {
+      error.emplace(Errc::internal, e.what());
+    }
+  }
+  static_cast<void>(comm.any(false));  // sleeps while rank 0 works
+  std::array<std::uint8_t, 4> code{};
+  if (error) store_be32(code.data(), static_cast<std::uint32_t>(error->exit_code()));
+  comm.broadcast(code);
+  if (error) throw SharedError(error->code(), error->what());
+  if (const auto c = load_be32(code.data()); c != 0) throw QuietExit{static_cast<int>(c)};
+}
+
+// Units of about 0.1 s, and enough of them that all threads end together.
+unsigned unit_height_for(const LmsPair& top, double leaf_seconds, std::uint64_t threads,
+                         const HashMany& kernel) {
+  const auto limit = static_cast<std::uint64_t>(std::clamp(0.1 / leaf_seconds, 1.0, 1e9));
+  return choose_unit_height(top.lms->h, threads, std::bit_floor(limit), kernel.lanes);
+}
+
+JobSpec make_spec(const KeygenRequest& request) {
+  JobSpec spec;
+  spec.program_version = kVersion;
+  spec.params = request.params;
+  const unsigned height = request.params.levels.front().lms->h;
+  spec.cache_depth = std::min(request.cache_depth.value_or(default_cache_depth(height)), height);
+  spec.threads = request.threads;
+  spec.kernel = request.kernel;
+  return spec;
+}
+
+void share_spec(Comm& comm, JobSpec& spec) {
+  Bytes wire;
+  if (comm.root()) wire = encode(spec);
+  comm.broadcast_bytes(wire);
+  spec = decode_job_spec(wire);
+  if (spec.program_version != kVersion) {
+    fail(Errc::config, std::string("this rank runs version ") + kVersion + ", rank 0 runs " +
+                           spec.program_version + "; install the same program on every host");
+  }
+}
+
+// Every rank's place, and this rank's team size, which depends on who shares its cores.
+std::vector<RankLayout> exchange_layout(Comm& comm, const JobSpec& spec, const HashMany& kernel) {
+  const Topology here = read_topology();
+  RankLayout mine;
+  mine.rank = static_cast<std::uint32_t>(comm.rank());
+  mine.host = host_name();
+  mine.cpus = here.mask;
+  mine.kernel = std::string(kernel.name);
+  mine.program_version = kVersion;
+  std::vector<HostRank> host_ranks;
+  std::size_t self = 0;
+  for (const Bytes& wire : comm.all_gather(encode(mine))) {
+    RankLayout rank = decode_rank_layout(wire);
+    if (rank.host != mine.host) continue;
+    if (rank.rank == mine.rank) self = host_ranks.size();
+    host_ranks.push_back({rank.cpus});
+  }
+  mine.threads = team_size(here, host_ranks, self, spec.threads);
+  std::vector<RankLayout> layout;
+  for (const Bytes& wire : comm.all_gather(encode(mine))) layout.push_back(decode_rank_layout(wire));
+  if (comm.root()) {
+    const std::string warning =
+        placement_warning(here, host_ranks, mine.threads, comm.size() > 1 || std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr);
+    if (!warning.empty()) spdlog::warn("{}", warning);
+  }
+  return layout;
+}
+
+std::vector<UnitRange> ranges_of(const std::vector<RankLayout>& layout, const UnitPlan& plan) {
+  std::vector<std::uint64_t> weights;
+  for (const RankLayout& rank : layout) weights.push_back(rank.threads);
+  return partition(plan.units(), weights);
+}
+
+std::uint64_t threads_of(const std::vector<RankLayout>& layout) {
+  std::uint64_t total = 0;
+  for (const RankLayout& rank : layout) total += rank.threads;
+  return total;
+}
+
+// Rank 0 chooses the unit height for all from its own calibration.
+UnitPlan agree_on_plan(Comm& comm, JobSpec& spec, const std::vector<RankLayout>& layout,
+                       const HashMany& kernel, double& leaf_seconds) {
+  const LmsPair& top = spec.params.levels.front();
+  if (comm.root()) {
+    leaf_seconds = seconds_per_leaf(top, kernel);
+    spec.unit_height = unit_height_for(top, leaf_seconds, threads_of(layout), kernel);
+  }
+  share_spec(comm, spec);
+  return {top.lms->h, spec.unit_height, spec.cache_depth, top.lms->m};
+}
+
+// Grows this rank's range. False when a stop was asked for.
+bool compute(const JobSpec& spec, const KeygenRequest* request, const UnitPlan& plan,
+             UnitRange range, const TreeSchemeFactory& factory, unsigned threads, Bytes& records) {
+  std::optional<Progress> progress;
+  const std::uint64_t leaves = std::uint64_t{1} << plan.tree_height;
+  if (request != nullptr) {
+    progress.emplace("keygen " + spec.params.name(), leaves, request->progress,
+                     request->stderr_is_terminal);
+  }
+  // Ranks work at the same pace on a static partition, so rank 0's share stands for the whole.
+  const auto tick = [&](std::uint64_t done) {
+    if (progress && range.size() > 0) progress->update(leaves * done / range.size());
+  };
+  records.resize(checked_cast<std::size_t>(range.size() * plan.record_bytes()));
+  Executor executor(threads);
+  return grow_units(factory, plan, range, executor, stop_requested(), records, tick);
+}
+
+void finish(StartedKey& started, const KeygenRequest& request, const UnitPlan& plan,
+            const std::vector<UnitRange>& ranges, const std::vector<Bytes>& records,
+            const HashMany& kernel, JobResult& result) {
+  set_phase("assembling the tree");
+  HssKeyFile& key = started.key;
+  const LmsPair& top = key.params.levels.front();
+  const LmsTreeSecret* const one[] = {&key.top};
+  LmsTrees scheme(top, one, kernel);
+  const TreeCache full = assemble(plan, ranges, records, scheme);
+  set_phase("self-check");
+  result.subtrees_recomputed = self_check(top, key.top, full, kernel);
+  result.signature_checked = true;
+  set_phase("writing the key");
+  std::ranges::copy(full.root(), key.root.begin());
+  key.complete = true;
+  finish_key(started, upper_rows(full, key.cache_depth), request.form);
+}
+
+void describe(const StartedKey& started, JobResult& result) {
+  const HssKeyFile& key = started.key;
+  result.params = key.params;
+  result.files = started.files;
+  result.public_key = key.public_key();
+  result.key_id = key.id;
+  result.insecure_seed = key.insecure_seed;
+  result.child_seeds = key.child_seeds;
+  result.cache_depth = key.cache_depth;
+}
+
+}  // namespace
+
+void set_phase(std::string phase) { current_phase = std::move(phase); }
+std::string phase() { return current_phase; }
+
+std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
+  const auto start = Clock::now();
+  JobResult result;
+  StartedKey started;
+  JobSpec spec;
+  set_phase("starting the key");
+  on_root(comm, [&] {
+    // An unknown kernel must be refused before anything is written.
+    static_cast<void>(select_kernel(request->params.levels.front().lms->hash, request->kernel));
+    started = start_key(*request);
+    spec = make_spec(*request);
+    spec.key_id = started.key.id;
+    spec.identifier = started.key.top.identifier;
+    spec.seed_bytes = checked_cast<std::uint32_t>(started.key.top.seed_bytes);
+    spec.cache_depth = started.key.cache_depth;
+  });
+  bool done = comm.root() && started.already_complete;
+  if (comm.any(done)) {
+    if (!comm.root()) return std::nullopt;
+    describe(started, result);
+    result.already_complete = true;
+    return result;
+  }
+  share_spec(comm, spec);
+  const LmsPair& top = spec.params.levels.front();
+  const HashMany& kernel = select_kernel(top.lms->hash, spec.kernel);
+  LmsTreeSecret secret;  // wiped at the end of this function on every rank
+  if (comm.root()) secret.seed = started.key.top.seed.duplicate();
+  comm.broadcast(secret.seed.writable());
+  secret.seed_bytes = spec.seed_bytes;
+  secret.identifier = spec.identifier;
+
+  set_phase("comparing the ranks");
+  std::vector<RankLayout> layout = exchange_layout(comm, spec, kernel);
+  double leaf_seconds = 0;
+  const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, leaf_seconds);
+  const std::vector<UnitRange> ranges = ranges_of(layout, plan);
+  const auto rank = static_cast<std::size_t>(comm.rank());
+
+  const UnitRange mine = ranges[rank];
+  set_phase(fmt::format("growing units {} to {}", mine.first, mine.last));
+  const auto compute_start = Clock::now();
+  const LmsTreeSecret* const one[] = {&secret};
+  const LmsTreesFactory factory(top, one, kernel);
+  Bytes records;
+  const bool whole = compute(spec, request, plan, mine, factory, layout[rank].threads, records);
+  const double own_seconds = seconds_since(compute_start);
+  set_phase("waiting for the other ranks");
+  if (comm.any(!whole)) {
+    throw SharedError(Errc::interrupted,
+                      "stopped by a signal; the unfinished key is kept, continue with --resume");
+  }
+  set_phase("gathering the nodes");
+  const std::vector<Bytes> all = comm.gather(records);
+  result.compute_seconds = seconds_since(compute_start);
+  RankLayout self = layout[rank];
+  self.units = mine.size();
+  self.compute_seconds = own_seconds;
+  self.peak_memory_bytes = peak_memory_bytes();
+  for (const Bytes& wire : comm.gather(encode(self))) result.layout.push_back(decode_rank_layout(wire));
+
+  on_root(comm, [&] { finish(started, *request, plan, ranges, all, kernel, result); });
+  if (!comm.root()) return std::nullopt;
+  describe(started, result);
+  result.unit_height = plan.unit_height;
+  result.total_seconds = seconds_since(start);
+  return result;
+}
+
+std::optional<DryRun> run_dry(Comm& comm, const KeygenRequest* request) {
+  JobSpec spec;
+  on_root(comm, [&] {
+    static_cast<void>(select_kernel(request->params.levels.front().lms->hash, request->kernel));
+    spec = make_spec(*request);
+  });
+  share_spec(comm, spec);
+  const LmsPair& top = spec.params.levels.front();
+  const HashMany& kernel = select_kernel(top.lms->hash, spec.kernel);
+  const std::vector<RankLayout> layout = exchange_layout(comm, spec, kernel);
+  double leaf_seconds = 0;
+  const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, leaf_seconds);
+  if (!comm.root()) return std::nullopt;
+
+  DryRun dry;
+  dry.params = spec.params;
+  dry.ranks = static_cast<unsigned>(comm.size());
+  dry.threads_total = static_cast<unsigned>(threads_of(layout));
+  dry.kernel = std::string(kernel.name);
+  dry.cache_depth = spec.cache_depth;
+  dry.unit_height = spec.unit_height;
+  // The unit that ends last decides: whole rounds of units over the threads of the busiest rank.
+  const std::vector<UnitRange> ranges = ranges_of(layout, plan);
+  double rounds = 0;
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    const std::uint64_t team = layout[r].threads;
+    rounds = std::max(rounds, static_cast<double>((ranges[r].size() + team - 1) / team));
+  }
+  const double node_share = static_cast<double>(inner_node_cost(top)) / static_cast<double>(leaf_cost(top));
+  dry.estimated_seconds = rounds * static_cast<double>(plan.leaves_per_unit()) * leaf_seconds *
+                          (1 + node_share);
+  const std::uint64_t scratch = std::uint64_t{top.ots->p} * top.lms->m * kernel.lanes;
+  const std::uint64_t rows = (std::uint64_t{2} << std::max(plan.cache_depth, plan.tree_height - plan.unit_height)) * top.lms->m;
+  constexpr std::uint64_t kProgram = std::uint64_t{32} << 20;  // code, MPI and libraries
+  dry.memory_bytes_per_rank = kProgram + 3 * rows + layout.front().threads * scratch;
+  return dry;
+}
+
+}  // namespace coppice
