@@ -113,6 +113,11 @@ constexpr Entry kAll[] = {
     {&lanes::sha256_avx512, kAvx512Unit},
     {&lanes::sha256_sha_ni, bit(kSha)},
     {&lanes::sha256_avx2, bit(kAvx2)},
+    {&lanes::keccak_avx512, kAvx512Unit},
+    {&lanes::keccak_avx2, bit(kAvx2)},
+#elif defined(__aarch64__)
+    {&lanes::sha256_armv8, bit(kArmSha2)},
+    {&lanes::keccak_armv8, bit(kArmSha3)},
 #endif
     {&lanes::sha256_portable, 0},
     {&lanes::keccak_portable, 0},

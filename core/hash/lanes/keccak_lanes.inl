@@ -28,50 +28,51 @@ COPPICE_INLINE P widen_swapped(const std::uint32_t* field) {
   return load_row<P>(wide, 0);
 }
 
-// One row of chi; b0..b4 are the row after theta, rho and pi.
-template <class P>
-COPPICE_INLINE void keccak_chi(P b0, P b1, P b2, P b3, P b4, P& r0, P& r1, P& r2, P& r3, P& r4) {
-  r0 = b0 ^ (~b1 & b2);
-  r1 = b1 ^ (~b2 & b3);
-  r2 = b2 ^ (~b3 & b4);
-  r3 = b3 ^ (~b4 & b0);
-  r4 = b4 ^ (~b0 & b1);
-}
-
-// Two rows of state in turn (from `a` to `e`): no moves between rounds.
+// One round from `a` to `e`, row by row of the result: each row takes five words of `a` that no
+// other row needs, so the state turns over in place and 25 words, 5 sums and 2 temporaries are
+// live.
 template <class P>
 COPPICE_INLINE void keccak_round(const P* a, P* e, std::uint64_t constant) {
-  const P c0 = a[0] ^ a[5] ^ a[10] ^ a[15] ^ a[20];
-  const P c1 = a[1] ^ a[6] ^ a[11] ^ a[16] ^ a[21];
-  const P c2 = a[2] ^ a[7] ^ a[12] ^ a[17] ^ a[22];
-  const P c3 = a[3] ^ a[8] ^ a[13] ^ a[18] ^ a[23];
-  const P c4 = a[4] ^ a[9] ^ a[14] ^ a[19] ^ a[24];
+  const auto column = [&](int x) __attribute__((always_inline)) {
+    return xor3(xor3(a[x], a[x + 5], a[x + 10]), a[x + 15], a[x + 20]);
+  };
+  const P c0 = column(0), c1 = column(1), c2 = column(2), c3 = column(3), c4 = column(4);
   const P d0 = c4 ^ rotl64<1>(c1);
-  const P d1 = c0 ^ rotl64<1>(c2);
   const P d2 = c1 ^ rotl64<1>(c3);
-  const P d3 = c2 ^ rotl64<1>(c4);
   const P d4 = c3 ^ rotl64<1>(c0);
-  keccak_chi(a[0] ^ d0, rotl64<44>(a[6] ^ d1), rotl64<43>(a[12] ^ d2), rotl64<21>(a[18] ^ d3),
-             rotl64<14>(a[24] ^ d4), e[0], e[1], e[2], e[3], e[4]);
+  const P d1 = c0 ^ rotl64<1>(c2);
+  const P d3 = c2 ^ rotl64<1>(c4);
+  const auto row = [&](int y, P b0, P b1, P b2, P b3, P b4) __attribute__((always_inline)) {
+    e[5 * y] = chi(b0, b1, b2);
+    e[5 * y + 1] = chi(b1, b2, b3);
+    e[5 * y + 2] = chi(b2, b3, b4);
+    e[5 * y + 3] = chi(b3, b4, b0);
+    e[5 * y + 4] = chi(b4, b0, b1);
+  };
+  row(0, a[0] ^ d0, rotl64<44>(a[6] ^ d1), rotl64<43>(a[12] ^ d2), rotl64<21>(a[18] ^ d3),
+      rotl64<14>(a[24] ^ d4));
   e[0] = e[0] ^ splat<P>(constant);
-  keccak_chi(rotl64<28>(a[3] ^ d3), rotl64<20>(a[9] ^ d4), rotl64<3>(a[10] ^ d0),
-             rotl64<45>(a[16] ^ d1), rotl64<61>(a[22] ^ d2), e[5], e[6], e[7], e[8], e[9]);
-  keccak_chi(rotl64<1>(a[1] ^ d1), rotl64<6>(a[7] ^ d2), rotl64<25>(a[13] ^ d3),
-             rotl64<8>(a[19] ^ d4), rotl64<18>(a[20] ^ d0), e[10], e[11], e[12], e[13], e[14]);
-  keccak_chi(rotl64<27>(a[4] ^ d4), rotl64<36>(a[5] ^ d0), rotl64<10>(a[11] ^ d1),
-             rotl64<15>(a[17] ^ d2), rotl64<56>(a[23] ^ d3), e[15], e[16], e[17], e[18], e[19]);
-  keccak_chi(rotl64<62>(a[2] ^ d2), rotl64<55>(a[8] ^ d3), rotl64<39>(a[14] ^ d4),
-             rotl64<41>(a[15] ^ d0), rotl64<2>(a[21] ^ d1), e[20], e[21], e[22], e[23], e[24]);
+  row(1, rotl64<28>(a[3] ^ d3), rotl64<20>(a[9] ^ d4), rotl64<3>(a[10] ^ d0),
+      rotl64<45>(a[16] ^ d1), rotl64<61>(a[22] ^ d2));
+  row(2, rotl64<1>(a[1] ^ d1), rotl64<6>(a[7] ^ d2), rotl64<25>(a[13] ^ d3), rotl64<8>(a[19] ^ d4),
+      rotl64<18>(a[20] ^ d0));
+  row(3, rotl64<27>(a[4] ^ d4), rotl64<36>(a[5] ^ d0), rotl64<10>(a[11] ^ d1),
+      rotl64<15>(a[17] ^ d2), rotl64<56>(a[23] ^ d3));
+  row(4, rotl64<62>(a[2] ^ d2), rotl64<55>(a[8] ^ d3), rotl64<39>(a[14] ^ d4),
+      rotl64<41>(a[15] ^ d0), rotl64<2>(a[21] ^ d1));
 }
 
 template <class P>
 [[gnu::noinline]] void keccak_permute_lanes(P* state) noexcept {
-  P e[25];
   const std::uint64_t* k = keccak_constants();
+  P a[25];
+  unrolled<0, 25>([&]<int I>() __attribute__((always_inline)) { a[I] = state[I]; });
   for (std::size_t r = 0; r < 24; r += 2) {
-    keccak_round(state, e, k[r]);
-    keccak_round(e, state, k[r + 1]);
+    P e[25];
+    keccak_round(a, e, k[r]);
+    keccak_round(e, a, k[r + 1]);
   }
+  unrolled<0, 25>([&]<int I>() __attribute__((always_inline)) { state[I] = a[I]; });
 }
 
 template <class T>

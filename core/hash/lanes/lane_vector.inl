@@ -114,6 +114,15 @@ COPPICE_INLINE Pair<V> majority(Pair<V> x, Pair<V> y, Pair<V> z) {
   return {majority(x.a, y.a, z.a), majority(x.b, y.b, z.b)};
 }
 
+// Calls f.operator()<From>() .. f.operator()<To - 1>(): unrolled by construction, not by a hint.
+template <int From, int To, class F>
+COPPICE_INLINE void unrolled(const F& f) {
+  if constexpr (From < To) {
+    f.template operator()<From>();
+    unrolled<From + 1, To>(f);
+  }
+}
+
 // The same word in all lanes.
 template <class P, class Word>
 COPPICE_INLINE P splat(Word x) {

@@ -127,15 +127,6 @@ struct Sha256Vars {
   }
 };
 
-// Calls f.operator()<From>() .. f.operator()<To - 1>(): unrolled by construction, not by a hint.
-template <int From, int To, class F>
-COPPICE_INLINE void unrolled(const F& f) {
-  if constexpr (From < To) {
-    f.template operator()<From>();
-    unrolled<From + 1, To>(f);
-  }
-}
-
 // Rounds 16..63 as a loop of 16 rounds: 64 unrolled rounds of two streams would not fit the
 // first-level instruction cache.
 template <int From, class P>
