@@ -124,7 +124,7 @@ std::uint64_t threads_of(const std::vector<RankLayout>& layout) {
 // Rank 0 chooses the unit height for all from its own calibration.
 UnitPlan agree_on_plan(Comm& comm, JobSpec& spec, const std::vector<RankLayout>& layout,
                        const HashMany& kernel, double& leaf_seconds) {
-  const LmsPair& top = spec.params.levels.front();
+  const LmsPair top = spec.params.levels.front();  // a copy: agree_on_plan() replaces the spec
   if (comm.root()) {
     leaf_seconds = seconds_per_leaf(top, kernel);
     spec.unit_height = unit_height_for(top, leaf_seconds, threads_of(layout), kernel);
@@ -209,7 +209,7 @@ std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
     return result;
   }
   share_spec(comm, spec);
-  const LmsPair& top = spec.params.levels.front();
+  const LmsPair top = spec.params.levels.front();  // a copy: agree_on_plan() replaces the spec
   const HashMany& kernel = select_kernel(top.lms->hash, spec.kernel);
   LmsTreeSecret secret;  // wiped at the end of this function on every rank
   if (comm.root()) secret.seed = started.key.top.seed.duplicate();
@@ -261,7 +261,7 @@ std::optional<DryRun> run_dry(Comm& comm, const KeygenRequest* request) {
     spec = make_spec(*request);
   });
   share_spec(comm, spec);
-  const LmsPair& top = spec.params.levels.front();
+  const LmsPair top = spec.params.levels.front();  // a copy: agree_on_plan() replaces the spec
   const HashMany& kernel = select_kernel(top.lms->hash, spec.kernel);
   const std::vector<RankLayout> layout = exchange_layout(comm, spec, kernel);
   double leaf_seconds = 0;

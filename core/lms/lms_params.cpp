@@ -189,7 +189,10 @@ std::uint64_t HssParams::leaf_at(std::size_t level, std::uint64_t index) const n
 
 std::string HssParams::name() const {
   std::string all;
-  for (const LmsPair& level : levels) all += (all.empty() ? "" : ",") + level.name();
+  for (const LmsPair& level : levels) {
+    if (!all.empty()) all += ',';
+    all += level.name();
+  }
   return all;
 }
 
