@@ -16,6 +16,8 @@ constexpr std::uint8_t kUnusedLevel = 0xff;
 constexpr std::uint64_t kExhausted = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kAuxMarker = 4;
 
+bool tool_knows(const LmsPair& pair) { return pair.lms->hash == HashId::sha256 && pair.lms->m == 32; }
+
 // Rows (depth counted from the root) that the tool's loader looks for and its generator writes.
 std::vector<unsigned> aux_rows(const LmsPair& top, std::size_t budget) {
   std::vector<unsigned> rows;
@@ -51,6 +53,10 @@ HashSigsPrivateKey decode_hash_sigs_private(ByteView file) {
     if (ended || !make_pair(code >> 4, code & 15, pair, problem)) {
       fail(Errc::bad_data, "hash-sigs private key, level " + std::to_string(i) + ": " + problem);
     }
+    if (!tool_knows(pair)) {
+      fail(Errc::bad_data, "hash-sigs private key, level " + std::to_string(i) + ": " + pair.name() +
+                               " is not a set of hash-sigs");
+    }
     key.params.levels.push_back(pair);
   }
   if (key.params.levels.empty()) fail(Errc::bad_data, "hash-sigs private key has no levels");
@@ -70,7 +76,7 @@ WipedBytes encode_hash_sigs_private(const HashSigsPrivateKey& key) {
   std::fill_n(file.begin() + kAtTypes, kMaxHssLevels, kUnusedLevel);
   for (std::size_t i = 0; i < key.params.levels.size(); ++i) {
     const LmsPair& pair = key.params.levels[i];
-    if (pair.lms->hash != HashId::sha256 || pair.lms->m != 32) {
+    if (!tool_knows(pair)) {
       fail(Errc::usage, "hash-sigs cannot hold " + pair.name() + "; it knows SHA-256 with 32 bytes");
     }
     file[kAtTypes + i] = static_cast<std::uint8_t>(pair.lms->type << 4 | pair.ots->type);

@@ -18,7 +18,7 @@ struct HashSigsPrivateKey {
   LmsTreeSecret top;
 };
 
-// Errc::bad_data for another length, unknown types or an index past the end.
+// Errc::bad_data for another length, types that the tool does not know or an index past the end.
 [[nodiscard]] HashSigsPrivateKey decode_hash_sigs_private(ByteView file);
 // Errc::usage when the tool cannot hold this set (it knows SHA-256, n = 32 only).
 [[nodiscard]] WipedBytes encode_hash_sigs_private(const HashSigsPrivateKey& key);

@@ -51,8 +51,8 @@ Verdict hss_verify(const HssPublicKey& key, ByteView message, ByteView signature
     LmsSignatureView signature;
     ByteView message;
   };
-  std::vector<Part> parts(key.levels);
   if (!level_count_ok(key.levels)) return {Rejection::levels, 0, "public key has a wrong level count"};
+  std::vector<Part> parts(key.levels);
   if (signature.size() < 4) return {Rejection::too_short, 0, "signature is too short"};
   const std::uint32_t nspk = load_be32(signature.data());
   if (nspk != key.levels - 1) {
@@ -63,6 +63,10 @@ Verdict hss_verify(const HssPublicKey& key, ByteView message, ByteView signature
   parts[0].key = key.top;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const LmsPair& pair = parts[i].key.pair;
+    // A level of another hash than the caller's kernel is refused rather than hashed wrongly.
+    if (pair.lms->hash != kernel.hash) {
+      return at_level({Rejection::unknown_type, 0, "hash differs from the top level's"}, i);
+    }
     Verdict v = parse_lms_signature(signature.subspan(at), pair, parts[i].signature);
     if (!v.valid()) return at_level(std::move(v), i);
     at += pair.signature_bytes();
@@ -81,10 +85,6 @@ Verdict hss_verify(const HssPublicKey& key, ByteView message, ByteView signature
   std::optional<LmOts> ots;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i == 0 || parts[i].key.pair != parts[i - 1].key.pair) {
-      // A level of another hash than the caller's kernel is refused rather than hashed wrongly.
-      if (parts[i].key.pair.lms->hash != kernel.hash) {
-        return at_level({Rejection::unknown_type, 0, "hash differs from the top level's"}, i);
-      }
       ots.emplace(*parts[i].key.pair.ots, kernel);
     }
     if (!lms_root_matches(parts[i].key, parts[i].message, parts[i].signature, *ots)) {
@@ -176,6 +176,10 @@ void HssSigner::activate(std::size_t i, std::uint64_t index) {
 }
 
 Bytes HssSigner::sign(std::uint64_t index, ByteView message) {
+  // Higher bits would fold back onto used leaves.
+  if (index >= params_.capacity()) {
+    fail(Errc::internal, "index " + std::to_string(index) + " is past the last signature of the key");
+  }
   for (std::size_t i = 1; i < levels_.size(); ++i) activate(i, index);
   Bytes out;
   out.reserve(params_.signature_bytes());

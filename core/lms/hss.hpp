@@ -73,7 +73,8 @@ class HssSigner {
             ChildSource& children, TreeGrower& grower, const HashMany& kernel);
   ~HssSigner();
 
-  // params.signature_bytes() bytes. Throws Errc::bad_data when the cache proves wrong on the way.
+  // params.signature_bytes() bytes. Throws Errc::bad_data when the cache proves wrong on the way and
+  // Errc::internal for an index that is not below params.capacity().
   [[nodiscard]] Bytes sign(std::uint64_t index, ByteView message);
 
  private:
