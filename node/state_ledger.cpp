@@ -7,128 +7,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
+#include <algorithm>
 #include <mutex>
-#include <string_view>
 
 #include "core/encode/hex.hpp"
-#include "core/hash/sha256.hpp"
 #include "core/sys/random.hpp"
 #include "node/atomic_file.hpp"
+#include "node/ledger_file.hpp"
 #include "node/sqlite_db.hpp"
 
 namespace coppice {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
-constexpr std::size_t kDigest = 32;
-
-// 64-bit numbers are BLOBs of 8 bytes, big-endian: SQLite's integers are signed and would change the
-// type of their cell with their size. Schema texts are compared at open.
-constexpr std::string_view kStateSql =
-    "CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one=1),key BLOB NOT NULL,capacity BLOB NOT NULL,"
-    "next BLOB NOT NULL,children BLOB NOT NULL,checksum BLOB NOT NULL)";
-constexpr std::string_view kChildrenSql =
-    "CREATE TABLE children(level INTEGER NOT NULL,tree BLOB NOT NULL,seed BLOB NOT NULL,"
-    "identifier BLOB NOT NULL,checksum BLOB NOT NULL,PRIMARY KEY(level,tree)) WITHOUT ROWID";
-constexpr const char* kApplicationId = "1129271379";  // 0x434f5053, "COPS"
-constexpr const char* kVersion = "1";
-
-using Digest = std::array<std::uint8_t, kDigest>;
-using Word = std::array<std::uint8_t, 8>;
-
-Word word(std::uint64_t v) noexcept {
-  Word w{};
-  store_be64(w.data(), v);
-  return w;
-}
-
-// The one row of table state. `children` counts the rows of that table: a lost row would be drawn
-// anew, and the parent's leaf would sign two different public keys.
-struct State {
-  KeyId key{};
-  std::uint64_t capacity = 0;
-  std::uint64_t next = 0;
-  std::uint64_t children = 0;
-
-  [[nodiscard]] Digest checksum() const noexcept {
-    Sha256 hash;
-    hash.update(as_bytes("coppice ledger state 1"));
-    hash.update(key);
-    for (const std::uint64_t v : {capacity, next, children}) hash.update(word(v));
-    Digest digest{};
-    hash.final(digest);
-    return digest;
-  }
-};
-
-Digest child_checksum(const KeyId& key, unsigned level, std::uint64_t tree, const LmsTreeSecret& child) {
-  Sha256 hash;
-  hash.update(as_bytes("coppice ledger child 1"));
-  hash.update(key);
-  for (const std::uint64_t v : {std::uint64_t{level}, tree, std::uint64_t{child.seed_bytes}}) {
-    hash.update(word(v));
-  }
-  hash.update(child.seed_view());
-  hash.update(child.identifier);
-  Digest digest{};
-  hash.final(digest);
-  return digest;
-}
-
-[[noreturn]] void fail_damaged(const std::string& name, const std::string& why) {
-  fail(Errc::bad_data, name + ": the ledger is damaged: " + why +
-                           ". Do not sign with this key until it is known which indices were used");
-}
-
-void insert_state(SqliteDb& db, const State& state) {
-  const Word capacity = word(state.capacity);
-  const Word next = word(state.next);
-  const Word children = word(state.children);
-  const Digest checksum = state.checksum();
-  SqliteStatement(db, "INSERT INTO state VALUES(1,?,?,?,?,?)")
-      .bind(1, state.key)
-      .bind(2, capacity)
-      .bind(3, next)
-      .bind(4, children)
-      .bind(5, checksum)
-      .run();
-}
-
-void refuse_foreign_file(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    fail_errno(errno, "cannot open the ledger '" + name + "', without which this key must not sign");
-  }
-  if (!S_ISREG(info.st_mode)) fail(Errc::bad_data, name + ": the ledger is not a regular file");
-  if (info.st_size == 0) fail_damaged(name, "it is empty");
-  // SQLite names the rollback journal after the file: under a second name nobody would find it.
-  if (info.st_nlink != 1) {
-    fail(Errc::bad_data, name + ": the ledger has " + std::to_string(info.st_nlink) +
-                             " names (hard links); remove all but one");
-  }
-}
-
-// Identity and soundness of an opened file, before any of its rows is believed.
-void check_database(SqliteDb& db) {
-  if (db.text_of("PRAGMA application_id") != kApplicationId) {
-    fail_damaged(db.name(), "it is an SQLite database of another program");
-  }
-  if (const std::string version = db.text_of("PRAGMA user_version"); version != kVersion) {
-    fail(Errc::bad_data, db.name() + ": ledger version " + version +
-                             " is unknown; this program knows version 1");
-  }
-  if (const std::string result = db.text_of("PRAGMA quick_check(1)"); result != "ok") {
-    fail_damaged(db.name(), result);
-  }
-  SqliteStatement schema(db, "SELECT sql FROM sqlite_schema ORDER BY name");
-  for (const std::string_view expected : {kChildrenSql, kStateSql}) {
-    if (!schema.step() || schema.text(0) != expected) fail_damaged(db.name(), "its tables are others");
-  }
-  if (schema.step()) fail_damaged(db.name(), "it has tables that are not ours");
-}
 
 }  // namespace
 
@@ -148,12 +39,12 @@ struct StateLedger::Impl {
   }
 
   // The row, verified: every number that leaves this file went through here.
-  State read() {
+  LedgerState read() {
     check_owner();
     SqliteStatement row(db, "SELECT key,capacity,next,children,checksum FROM state");
-    if (!row.step()) fail_damaged(db.name(), "its state is missing");
-    State state;
-    Word w{};
+    if (!row.step()) fail_ledger_damaged(db.name(), "its state is missing");
+    LedgerState state;
+    LedgerWord w{};
     row.blob(0, state.key);
     row.blob(1, w);
     state.capacity = load_be64(w.data());
@@ -161,69 +52,85 @@ struct StateLedger::Impl {
     state.next = load_be64(w.data());
     row.blob(3, w);
     state.children = load_be64(w.data());
-    Digest checksum{};
+    LedgerDigest checksum{};
     row.blob(4, checksum);
-    if (checksum != state.checksum()) fail_damaged(db.name(), "the checksum of its state is wrong");
+    if (checksum != state.checksum()) fail_ledger_damaged(db.name(), "the checksum of its state is wrong");
     if (state.key != key) {
       fail(Errc::bad_data, db.name() + ": the ledger belongs to another key (its id is " +
                                to_hex(state.key) + ", this key's is " + to_hex(key) + ")");
     }
     if (state.capacity != capacity) {
-      fail_damaged(db.name(), "it is for " + std::to_string(state.capacity) + " signatures, the key for " +
+      fail_ledger_damaged(db.name(), "it is for " + std::to_string(state.capacity) + " signatures, the key for " +
                                   std::to_string(capacity));
     }
-    if (state.next > capacity) fail_damaged(db.name(), "its next index is past the end of the key");
+    if (state.next > capacity) fail_ledger_damaged(db.name(), "its next index is past the end of the key");
     // What one process has seen cannot be undone, whatever somebody copied over the file meanwhile.
     if (state.next < seen_next || state.children < seen_children) {
-      fail_damaged(db.name(), "it went back to an older state while in use");
+      fail_ledger_damaged(db.name(), "it went back to an older state while in use");
     }
     seen_next = state.next;
     seen_children = state.children;
     return state;
   }
 
-  void write(const State& state) {
-    const Word next = word(state.next);
-    const Word children = word(state.children);
-    const Digest checksum = state.checksum();
+  void write(const LedgerState& state) {
+    const LedgerWord next = ledger_word(state.next);
+    const LedgerWord children = ledger_word(state.children);
+    const LedgerDigest checksum = state.checksum();
     SqliteStatement(db, "UPDATE state SET next=?,children=?,checksum=? WHERE one=1")
         .bind(1, next)
         .bind(2, children)
         .bind(3, checksum)
         .run();
-    if (sqlite3_changes(db.get()) != 1) fail_damaged(db.name(), "its state is missing");
+    if (sqlite3_changes(db.get()) != 1) fail_ledger_damaged(db.name(), "its state is missing");
   }
 
-  void check_children(const State& state) {
-    SqliteStatement count(db, "SELECT count(*) FROM children");
-    if (!count.step() || static_cast<std::uint64_t>(count.integer(0)) != state.children) {
-      fail_damaged(db.name(), "child trees are missing from it");
+  // Every row, not only their number: one whose level or tree was damaged would not be found under its
+  // own name and be drawn anew.
+  void check_children(const LedgerState& state) {
+    SqliteStatement row(db, "SELECT level,tree,seed,identifier,checksum FROM children "
+                            "ORDER BY level,tree");
+    std::uint64_t count = 0;
+    for (LmsTreeSecret child; row.step(); ++count) {
+      LedgerWord tree{};
+      row.blob(1, tree);
+      take_child(row, 2, static_cast<unsigned>(row.integer(0)), load_be64(tree.data()), child);
     }
+    if (count != state.children) fail_ledger_damaged(db.name(), "child trees are missing from it");
+  }
+
+  // Columns seed, identifier, checksum from `first` on; `child` is left empty unless they are right.
+  void take_child(SqliteStatement& row, int first, unsigned level, std::uint64_t tree,
+                  LmsTreeSecret& child) {
+    child.seed.clear();
+    child.seed_bytes = std::min(row.blob_bytes(first), kMaxSeed);
+    row.blob(first, child.seed.writable().first(child.seed_bytes));
+    row.blob(first + 1, child.identifier);
+    LedgerDigest checksum{};
+    row.blob(first + 2, checksum);
+    if (checksum == ledger_child_checksum(key, level, tree, child)) return;
+    child.seed.clear();
+    fail_ledger_damaged(db.name(), "the checksum of tree " + std::to_string(tree) + " of level " +
+                                std::to_string(level) + " is wrong");
   }
 
   // False: not stored yet.
   bool find_child(unsigned level, std::uint64_t tree, std::size_t seed_bytes, LmsTreeSecret& out) {
-    const Word tree_word = word(tree);
+    const LedgerWord tree_word = ledger_word(tree);
     SqliteStatement row(db, "SELECT seed,identifier,checksum FROM children WHERE level=? AND tree=?");
     row.bind(1, std::int64_t{level}).bind(2, tree_word);
     if (!row.step()) return false;
-    out.seed.clear();
-    out.seed_bytes = seed_bytes;
-    row.blob(0, out.seed.writable().first(seed_bytes));
-    row.blob(1, out.identifier);
-    Digest checksum{};
-    row.blob(2, checksum);
-    if (checksum != child_checksum(key, level, tree, out)) {
+    take_child(row, 0, level, tree, out);
+    if (out.seed_bytes != seed_bytes) {
       out.seed.clear();
-      fail_damaged(db.name(), "the checksum of tree " + std::to_string(tree) + " of level " +
-                                  std::to_string(level) + " is wrong");
+      fail_ledger_damaged(db.name(), "the SEED of a child tree has another length than its parameters ask for");
     }
     return true;
   }
 
   void insert_child(unsigned level, std::uint64_t tree, const LmsTreeSecret& child) {
-    const Word tree_word = word(tree);
-    const Digest checksum = child_checksum(key, level, tree, child);
+    const LedgerWord tree_word = ledger_word(tree);
+    const LedgerDigest checksum = ledger_child_checksum(key, level, tree, child);
     SqliteStatement(db, "INSERT INTO children VALUES(?,?,?,?,?)")
         .bind(1, std::int64_t{level})
         .bind(2, tree_word)
@@ -252,20 +159,9 @@ void StateLedger::create(const std::filesystem::path& path, const KeyId& key, st
     if (::lstat(left.c_str(), &info) == 0) fail(Errc::exists, left.string() + taken);
   }
   // Made in memory and written in one piece: there is never half a ledger on disk.
-  SqliteDb db(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  db.exec("PRAGMA page_size=4096");
-  db.exec(("PRAGMA application_id=" + std::string(kApplicationId)).c_str());
-  db.exec(("PRAGMA user_version=" + std::string(kVersion)).c_str());
-  db.exec(std::string(kStateSql).c_str());
-  db.exec(std::string(kChildrenSql).c_str());
-  insert_state(db, {key, capacity, 0, 0});
-
-  sqlite3_int64 size = 0;
-  const std::unique_ptr<unsigned char, void (*)(void*)> image(
-      sqlite3_serialize(db.get(), "main", &size, 0), sqlite3_free);
-  if (!image) fail(Errc::unavailable, path.string() + ": not enough memory for a ledger");
+  const Bytes image = ledger_image({key, capacity, 0, 0});
   try {
-    write_file(path, {image.get(), static_cast<std::size_t>(size)}, FileMode::secret, Overwrite::refuse);
+    write_file(path, image, FileMode::secret, Overwrite::refuse);
   } catch (const Error& e) {
     if (e.code() == Errc::exists) fail(Errc::exists, path.string() + taken);
     throw;
@@ -274,7 +170,7 @@ void StateLedger::create(const std::filesystem::path& path, const KeyId& key, st
 
 StateLedger StateLedger::open(const std::filesystem::path& path, const KeyId& key,
                               std::uint64_t capacity) {
-  refuse_foreign_file(path);
+  check_ledger_file(path);
   auto impl = std::make_unique<Impl>(std::filesystem::absolute(path).string(), key, capacity);
   SqliteDb& db = impl->db;
   sqlite3_busy_timeout(db.get(), kBusyMilliseconds);
@@ -293,10 +189,12 @@ StateLedger StateLedger::open(const std::filesystem::path& path, const KeyId& ke
   if (db.text_of("PRAGMA synchronous") != "3") {
     fail(Errc::internal, db.name() + ": SQLite does not give synchronous=EXTRA");
   }
-  check_database(db);
+  check_ledger_database(db);
   {
     SqliteTransaction snapshot(db, SqliteTransaction::Kind::read);
-    impl->check_children(impl->read());
+    const LedgerState state = impl->read();
+    check_ledger_length(db);
+    impl->check_children(state);
   }
   // SQLite opens a file without write permission for reading.
   if (sqlite3_db_readonly(db.get(), "main") != 0) db.fail_code(SQLITE_READONLY);
@@ -319,7 +217,7 @@ IndexRange StateLedger::reserve(std::uint64_t count) {
   const std::lock_guard lock(impl_->mutex);
   impl_->check_owner();  // after fork() nothing may touch the connection, not even BEGIN
   SqliteTransaction transaction(impl_->db, SqliteTransaction::Kind::write);
-  State state = impl_->read();
+  LedgerState state = impl_->read();
   const std::uint64_t left = state.capacity - state.next;
   if (count > left) {
     fail(Errc::unavailable, impl_->db.name() + ": key is exhausted: " + std::to_string(left) + " of " +
@@ -342,7 +240,7 @@ void StateLedger::child_secret(unsigned level, std::uint64_t tree, std::size_t s
   if (impl_->find_child(level, tree, seed_bytes, out)) return;
 
   SqliteTransaction transaction(impl_->db, SqliteTransaction::Kind::write);
-  State state = impl_->read();
+  LedgerState state = impl_->read();
   if (impl_->find_child(level, tree, seed_bytes, out)) return;  // another process was faster
   impl_->check_children(state);
   LmsTreeSecret drawn;
