@@ -159,7 +159,8 @@ const HashMany &select_kernel(HashId hash, std::string_view forced) {
                                   std::string(hash_name(hash)) +
                                   ": this CPU cannot run it");
     }
-    names += (names.empty() ? "" : ", ") + std::string(e.kernel->name);
+    if (!names.empty()) names += ", ";
+    names += e.kernel->name;
   }
   fail(Errc::usage, "unknown kernel '" + std::string(forced) + "' of " +
                         std::string(hash_name(hash)) + "; there are: " + names);
@@ -170,7 +171,8 @@ std::string cpu_features() {
   for (std::uint32_t f = 0; f < kFeatureCount; ++f) {
     if ((features() >> f & 1) == 0)
       continue;
-    names += (names.empty() ? "" : " ") + std::string(kFeatureNames[f]);
+    if (!names.empty()) names += ' ';
+    names += kFeatureNames[f];
   }
   return names;
 }
