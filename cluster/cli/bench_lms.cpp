@@ -50,6 +50,7 @@ int run(const Options& o, const CliContext& context) {
       c.kernel = std::string(kernel->name);
       c.items = kernel->lanes;
       c.hashes_per_item = static_cast<double>(leaf_cost(pair));
+      c.bound = operation_bound(*kernel, true);
       Leaves* l = leaves.get();
       c.run = [l] { l->trees->leaves(l->refs, l->out); };
       kept.push_back(std::move(leaves));
@@ -58,7 +59,7 @@ int run(const Options& o, const CliContext& context) {
     // The last kernel of a hash is the portable one.
     for (std::size_t i = first; i < cases.size(); ++i) cases[i].baseline = cases.size() - 1;
   }
-  report(cases, measure(cases, o.rounds), context);
+  report(cases, measure(cases, o.rounds), "the portable kernel", context);
   return 0;
 }
 

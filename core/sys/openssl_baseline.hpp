@@ -1,0 +1,31 @@
+// OpenSSL's hashing, as benchmarks compare it: never called outside "coppice bench" and tests.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/base/bytes.hpp"
+#include "core/hash/hash_id.hpp"
+
+namespace coppice {
+
+// One bare SHA-256 compression, without EVP: the fastest that OpenSSL has for one short message.
+void openssl_sha256_transform(std::array<std::uint32_t, 8>& state, const std::uint8_t* block) noexcept;
+
+// EVP at its best: fetched once, context reused; one init, update and final per message.
+class EvpHash {
+ public:
+  explicit EvpHash(HashId hash);
+  ~EvpHash();
+  EvpHash(const EvpHash&) = delete;
+  EvpHash& operator=(const EvpHash&) = delete;
+  // 32 bytes of digest (SHAKE256 squeezes 32).
+  void digest(ByteView message, std::uint8_t* out) noexcept;
+
+ private:
+  void* md_;
+  void* context_;
+  bool xof_;
+};
+
+}  // namespace coppice
