@@ -13,7 +13,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
   coppice_lane_unit(sha256_avx512.cpp ${avx512})
   coppice_lane_unit(sha256_sha_ni.cpp -mssse3 -msse4.1 -msha)
   coppice_lane_unit(sha256_avx2.cpp -mavx2)
-  coppice_lane_unit(keccak_avx512.cpp ${avx512})
+  coppice_lane_unit(keccak_avx512.cpp -O3 ${avx512})  # GCC 12: 3-6 % over -O2
   coppice_lane_unit(keccak_avx2.cpp -mavx2)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
   coppice_lane_unit(sha256_armv8.cpp -march=armv8-a+crypto)

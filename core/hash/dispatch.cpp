@@ -39,9 +39,8 @@ enum Feature : std::uint32_t {
   kFeatureCount
 };
 constexpr std::array<std::string_view, kFeatureCount> kFeatureNames = {
-    "sse4_1",   "sha_ni",   "avx2",        "avx512f",      "avx512bw",
-    "avx512dq", "avx512vl", "avx512_vbmi", "avx512_vbmi2", "avx512_ifma",
-    "gfni",     "vaes",     "sha2",        "sha3"};
+    "sse4_1",      "sha_ni",       "avx2",        "avx512f", "avx512bw", "avx512dq", "avx512vl",
+    "avx512_vbmi", "avx512_vbmi2", "avx512_ifma", "gfni",    "vaes",     "sha2",     "sha3"};
 
 constexpr std::uint32_t bit(Feature f) { return 1u << f; }
 
@@ -50,11 +49,10 @@ constexpr std::uint32_t bit(Feature f) { return 1u << f; }
 // SDM vol. 1, 13.2).
 std::uint32_t detect() {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0)
-    return 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
   const bool ssse3 = (c >> 9 & 1) != 0;
   const bool sse41 = (c >> 19 & 1) != 0;
-  std::uint64_t saved = 0; // XCR0
+  std::uint64_t saved = 0;  // XCR0
   if ((c >> 27 & 1) != 0) {
     std::uint32_t low = 0, high = 0;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -62,8 +60,7 @@ std::uint32_t detect() {
   }
   const bool ymm = (saved & 0x06) == 0x06;
   const bool zmm = (saved & 0xe6) == 0xe6;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0)
-    b = c = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) b = c = 0;
   std::uint32_t have = 0;
   const auto note = [&](Feature f, bool there) { have |= there ? bit(f) : 0; };
   note(kSse41, sse41);
@@ -96,13 +93,12 @@ std::uint32_t features() {
 }
 
 struct Entry {
-  const HashMany *kernel;
+  const HashMany* kernel;
   std::uint32_t needs;
 };
 
 #if defined(__x86_64__)
-constexpr std::uint32_t kAvx512Unit = bit(kAvx2) | bit(kAvx512f) |
-                                      bit(kAvx512bw) | bit(kAvx512dq) |
+constexpr std::uint32_t kAvx512Unit = bit(kAvx2) | bit(kAvx512f) | bit(kAvx512bw) | bit(kAvx512dq) |
                                       bit(kAvx512vl) | bit(kAvx512vbmi2);
 #endif
 
@@ -124,40 +120,34 @@ constexpr Entry kAll[] = {
 };
 // clang-format on
 
-std::vector<const HashMany *> usable(HashId hash) {
-  std::vector<const HashMany *> list;
-  for (const Entry &e : kAll) {
-    if (e.kernel->hash == hash && (e.needs & ~features()) == 0)
-      list.push_back(e.kernel);
+std::vector<const HashMany*> usable(HashId hash) {
+  std::vector<const HashMany*> list;
+  for (const Entry& e : kAll) {
+    if (e.kernel->hash == hash && (e.needs & ~features()) == 0) list.push_back(e.kernel);
   }
   return list;
 }
 
-} // namespace
+}  // namespace
 
-std::span<const HashMany *const> kernels(HashId hash) {
-  static const std::vector<const HashMany *> sha256 = usable(HashId::sha256);
-  static const std::vector<const HashMany *> shake256 =
-      usable(HashId::shake256);
+std::span<const HashMany* const> kernels(HashId hash) {
+  static const std::vector<const HashMany*> sha256 = usable(HashId::sha256);
+  static const std::vector<const HashMany*> shake256 = usable(HashId::shake256);
   return hash == HashId::sha256 ? sha256 : shake256;
 }
 
-const HashMany &select_kernel(HashId hash, std::string_view forced) {
+const HashMany& select_kernel(HashId hash, std::string_view forced) {
   const auto usable_here = kernels(hash);
-  if (forced.empty())
-    return *usable_here.front();
-  for (const HashMany *k : usable_here) {
-    if (k->name == forced)
-      return *k;
+  if (forced.empty()) return *usable_here.front();
+  for (const HashMany* k : usable_here) {
+    if (k->name == forced) return *k;
   }
   std::string names;
-  for (const Entry &e : kAll) {
-    if (e.kernel->hash != hash)
-      continue;
+  for (const Entry& e : kAll) {
+    if (e.kernel->hash != hash) continue;
     if (e.kernel->name == forced) {
       fail(Errc::unavailable, "kernel '" + std::string(forced) + "' of " +
-                                  std::string(hash_name(hash)) +
-                                  ": this CPU cannot run it");
+                                  std::string(hash_name(hash)) + ": this CPU cannot run it");
     }
     if (!names.empty()) names += ", ";
     names += e.kernel->name;
@@ -169,12 +159,11 @@ const HashMany &select_kernel(HashId hash, std::string_view forced) {
 std::string cpu_features() {
   std::string names;
   for (std::uint32_t f = 0; f < kFeatureCount; ++f) {
-    if ((features() >> f & 1) == 0)
-      continue;
+    if ((features() >> f & 1) == 0) continue;
     if (!names.empty()) names += ' ';
     names += kFeatureNames[f];
   }
   return names;
 }
 
-} // namespace coppice
+}  // namespace coppice
