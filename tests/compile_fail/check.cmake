@@ -1,0 +1,20 @@
+# Compiles case CASE of SOURCE with COMPILER: case 0 must compile, every other one must fail with a
+# message that matches the line `// case N expects: REGEX` of the source.
+file(STRINGS ${SOURCE} lines)
+set(expected "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^// case ${CASE} expects: (.*)$")
+    set(expected "${CMAKE_MATCH_1}")
+  endif()
+endforeach()
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE} -DCOPPICE_CASE=${CASE} ${SOURCE}
+  RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(CASE EQUAL 0)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "the control does not compile:\n${errors}")
+  endif()
+elseif(result EQUAL 0)
+  message(FATAL_ERROR "case ${CASE} compiles and must not")
+elseif(expected STREQUAL "" OR NOT errors MATCHES "${expected}")
+  message(FATAL_ERROR "case ${CASE} fails for another reason than '${expected}':\n${errors}")
+endif()
