@@ -55,8 +55,7 @@ and start again." 77
   as_root apt-get -q update </dev/null ||
     echo "apt-get update failed; trying with the package lists of before." >&2
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 install \
-    --no-install-recommends \
-    "${missing[@]}" </dev/null ||
+    --no-install-recommends "${missing[@]}" </dev/null ||
     die "apt-get could not install: ${missing[*]} (Coppice is made for Debian 12; see deploy/packages.txt)" 69
 }
 
