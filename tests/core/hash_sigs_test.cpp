@@ -49,8 +49,8 @@ TEST(HashSigsPrivate, LayoutAndRoundTrip) {
 }
 
 TEST(HashSigsPrivate, EverySetTheToolKnows) {
-  for (const unsigned h : {5, 10, 15, 20, 25}) {
-    for (const unsigned w : {1, 2, 4, 8}) {
+  for (const unsigned h : {5U, 10U, 15U, 20U, 25U}) {
+    for (const unsigned w : {1U, 2U, 4U, 8U}) {
       const std::string name = std::to_string(h) + "/" + std::to_string(w);
       const Bytes file = file_of(sample(name, 1));
       EXPECT_EQ(decode_hash_sigs_private(file).params, parse_hss_params(name));
@@ -72,7 +72,7 @@ TEST(HashSigsPrivate, ExhaustionIsAllOnes) {
 
 TEST(HashSigsPrivate, RefusesOtherLengths) {
   const Bytes good = file_of(sample("5/8", 0));
-  for (const std::size_t length : {0, 8, 48, 56, 63, 65, 128}) {
+  for (const std::size_t length : {0U, 8U, 48U, 56U, 63U, 65U, 128U}) {
     Bytes bad = good;
     bad.resize(length);
     expect_error(Errc::bad_data, "64 are expected", [&] { (void)decode_hash_sigs_private(bad); });

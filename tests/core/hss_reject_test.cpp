@@ -61,7 +61,7 @@ TEST_P(HssRejects, CutAtEveryLength) {
 }
 
 TEST_P(HssRejects, Extended) {
-  for (const std::size_t more : {1, 24, 4096}) {
+  for (const std::size_t more : {1U, 24U, 4096U}) {
     Bytes longer = signature_;
     append(longer, Bytes(more));
     expect(longer, Rejection::trailing_bytes, 1, std::to_string(more) + " more");

@@ -109,8 +109,8 @@ TEST(HssParams, ParsesEveryShortFormOfEveryHash) {
                 {"shake256", HashId::shake256, 32},
                 {"shake256-192", HashId::shake256, 24}};
   for (const auto& hash : hashes) {
-    for (const unsigned h : {5, 10, 15, 20, 25}) {
-      for (const unsigned w : {1, 2, 4, 8}) {
+    for (const unsigned h : {5U, 10U, 15U, 20U, 25U}) {
+      for (const unsigned w : {1U, 2U, 4U, 8U}) {
         const HssParams params =
             parse_hss_params(std::to_string(h) + "/" + std::to_string(w), hash.name);
         ASSERT_EQ(params.levels.size(), 1U);

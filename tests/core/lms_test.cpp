@@ -239,7 +239,7 @@ TEST_P(LmsRejects, EveryCutAndExtension) {
     cut.resize(length);
     ASSERT_EQ(verify(cut).rejection, Rejection::too_short) << length;
   }
-  for (const std::size_t more : {1, 4, 1000}) {
+  for (const std::size_t more : {1U, 4U, 1000U}) {
     Bytes longer = signature_;
     longer.resize(longer.size() + more);
     EXPECT_EQ(verify(longer).rejection, Rejection::trailing_bytes) << more;

@@ -67,7 +67,7 @@ TEST_P(BuilderTest, SeveralRootsOfSeveralTreesAtOnce) {
   ToyScheme scheme(node_bytes, batch);
   SubtreeBuilder builder(scheme, 5);
   for (unsigned height = 0; height <= 5; ++height) {
-    for (const std::size_t count : {1, 2, 3, 7, 40}) {
+    for (const std::size_t count : {1U, 2U, 3U, 7U, 40U}) {
       if (node_bytes > 1000 && count > 7) continue;
       std::vector<NodeRef> roots;
       for (std::size_t i = 0; i < count; ++i) {
@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, BuilderTest,
                          shape_name);
 
 TEST(Builder, BatchThatIsNoPowerOfTwoIsRoundedDown) {
-  for (const std::size_t batch : {0, 3, 13}) {
+  for (const std::size_t batch : {0U, 3U, 13U}) {
     ToyScheme scheme(32, batch);
     SubtreeBuilder builder(scheme, 6);
     const NodeRef root{0, {6, 1}};
