@@ -21,7 +21,12 @@ constexpr mode_t kSecretMode = 0600;
 constexpr mode_t kOpenMode = 0644;
 constexpr mode_t kFolderMode = 0700;
 
-std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+std::string quoted(const std::filesystem::path& path) {
+  std::string text(1, '\'');  // GCC 12 warns of an overlap in "'" + string that is not there
+  text += path.string();
+  text += '\'';
+  return text;
+}
 std::string cannot_write(const std::filesystem::path& path) { return "cannot write " + quoted(path); }
 
 // A descriptor that closes itself. close() is for writers: some file systems report a full disk there.
