@@ -15,6 +15,10 @@ struct ArmSha2 {
 
   static void compress(P* state, P* w) noexcept;
   template <class... Args>
+  static std::size_t inner(const Args&...) noexcept {
+    return 0;
+  }
+  template <class... Args>
   static bool fused_chain(const Args&...) noexcept {
     return false;
   }

@@ -12,16 +12,18 @@ struct Avx2 {
   static constexpr std::size_t kBlockWords = 16;
 
   static void compress(P* state, P* w) noexcept { sha256_compress_lanes(state, w); }
-  static bool fused_chain(const Message<Avx2>& message, const P* start, std::size_t counter,
-                          std::uint32_t bits, const StepRange<Avx2>& range, std::size_t n,
-                          std::uint32_t* digest) noexcept {
-    return sha256_fused_chain(message, start, counter, bits, range, n, digest);
+  template <class... Args>
+  static bool fused_chain(const Args&...) noexcept {
+    return false;
+  }
+  static std::size_t inner(const Message<Avx2>& message, std::size_t block, P* state) noexcept {
+    return sha256_inner(message, block, state);
   }
 };
 
 }  // namespace
 
 constinit const HashMany lanes::sha256_avx2 = {
-    "avx2", HashId::sha256, 8, 4, true, sha256_digest<Avx2>, sha256_chain<Avx2>};
+    "avx2", HashId::sha256, 8, 4, true, sha256_fused_digest<Avx2>, sha256_fused_chain<Avx2>};
 
 }  // namespace coppice

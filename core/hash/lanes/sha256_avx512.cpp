@@ -13,16 +13,18 @@ struct Avx512 {
   static constexpr std::size_t kBlockWords = 16;
 
   static void compress(P* state, P* w) noexcept { sha256_compress_lanes(state, w); }
-  static bool fused_chain(const Message<Avx512>& message, const P* start, std::size_t counter,
-                          std::uint32_t bits, const StepRange<Avx512>& range, std::size_t n,
-                          std::uint32_t* digest) noexcept {
-    return sha256_fused_chain(message, start, counter, bits, range, n, digest);
+  template <class... Args>
+  static bool fused_chain(const Args&...) noexcept {
+    return false;
+  }
+  static std::size_t inner(const Message<Avx512>& message, std::size_t block, P* state) noexcept {
+    return sha256_inner(message, block, state);
   }
 };
 
 }  // namespace
 
 constinit const HashMany lanes::sha256_avx512 = {
-    "avx512", HashId::sha256, 32, 4, true, sha256_digest<Avx512>, sha256_chain<Avx512>};
+    "avx512", HashId::sha256, 32, 4, true, sha256_fused_digest<Avx512>, sha256_fused_chain<Avx512>};
 
 }  // namespace coppice

@@ -3,6 +3,7 @@
 // A target T gives Word, P, kBigEndian, kBlockWords (lane_message.inl) and
 //   static void compress(P* state, P* w)   one compression; w is overwritten
 //   static bool fused_chain(...)           chain with the constants of its block used, or false
+//   static std::size_t inner(message, b, state)   hashes blocks b.. inside the body; their number
 #pragma once
 
 #include "core/hash/lanes/lane_message.inl"
@@ -151,9 +152,8 @@ template <class P>
 }
 
 // The chaining value that the head starts from.
-template <class T>
-COPPICE_INLINE void sha256_start(const MessageHead& head, typename T::P* state) {
-  using P = typename T::P;
+template <class P>
+COPPICE_INLINE void sha256_start(const MessageHead& head, P* state) {
   const auto* words = static_cast<const std::uint32_t*>(head.midstate);
   if (words == nullptr) words = sha256_initial();
   for (std::size_t i = 0; i < 8; ++i) {
@@ -169,10 +169,11 @@ void sha256_digest(const MessageHead& head, const void* body, std::size_t body_b
   const Message<T> message(head, body, body_bytes);
   alignas(64) P state[8];
   alignas(64) P w[16];
-  sha256_start<T>(head, state);
+  sha256_start<P>(head, state);
   const std::size_t blocks = (message.end + 9 + kSha256Block - 1) / kSha256Block;
   const std::uint64_t bits = 8 * (std::uint64_t{head.absorbed} + message.end);
   for (std::size_t b = 0; b < blocks; ++b) {
+    b += T::inner(message, b, state);
     message.block(b, w);
     if (message.end / kSha256Block == b) {
       P& last = w[message.end / 4 % 16];
@@ -197,7 +198,7 @@ void sha256_chain(const MessageHead& head, const ChainSteps& steps, std::size_t 
   auto* digest = static_cast<std::uint32_t*>(x);
   const Message<T> message(head, x, n, steps.counter);
   alignas(64) P start[8];
-  sha256_start<T>(head, start);
+  sha256_start<P>(head, start);
   const auto bits = 8 * (head.absorbed + static_cast<std::uint32_t>(message.end));
   if (T::fused_chain(message, start, steps.counter, bits, range, n, digest)) return;
 

@@ -13,6 +13,10 @@ struct Portable {
 
   static void compress(P* state, P* w) noexcept { sha256_compress_lanes(state, w); }
   template <class... Args>
+  static std::size_t inner(const Args&...) noexcept {
+    return 0;
+  }
+  template <class... Args>
   static bool fused_chain(const Args&...) noexcept {
     return false;
   }

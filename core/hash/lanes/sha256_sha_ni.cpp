@@ -17,6 +17,10 @@ struct ShaNi {
   static constexpr std::size_t kBlockWords = 16;
 
   static void compress(P* state, P* w) noexcept;
+  template <class... Args>
+  static std::size_t inner(const Args&...) noexcept {
+    return 0;
+  }
   static bool fused_chain(const Message<ShaNi>& message, const P* start, std::size_t counter,
                           std::uint32_t bits, const StepRange<ShaNi>& range, std::size_t n,
                           std::uint32_t* digest) noexcept;
