@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <optional>
 
 #include "cluster/cli/options.hpp"
@@ -36,9 +37,15 @@ std::string version_text() {
   return out;
 }
 
-// One write, so that lines of several ranks cannot mix.
+// One write, so that lines of several ranks cannot mix. A file name or a damaged file that is quoted may
+// hold line ends and escape codes: the terminal must not obey them.
 void complain(const std::string& text) {
-  const std::string line = "coppice: " + text + "\n";
+  std::string line = "coppice: ";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  line += '\n';
   [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
@@ -78,6 +85,10 @@ int run_verb(CliContext& context) {
   } catch (const Error& e) {
     if (speak) complain(e.what());
     return e.exit_code();
+  } catch (const std::filesystem::filesystem_error& e) {  // a folder on the way that may not be searched
+    const bool denied = e.code() == std::errc::permission_denied;
+    if (speak) complain(fmt::format("{}: {}", e.path1().string(), e.code().message()));
+    return static_cast<int>(denied ? Errc::permission : Errc::io);
   } catch (const std::bad_alloc&) {
     complain("out of memory; use fewer --threads or a smaller --cache");
     return static_cast<int>(Errc::unavailable);

@@ -27,6 +27,21 @@ struct Options {
   bool force = false;
 };
 
+// Not even --force puts a signature in the place of the key that makes it, its ledger or the message.
+void refuse_own_inputs(const Options& o) {
+  const KeyPaths key = KeyPaths::of_key(o.key);
+  const auto place = [](const fs::path& path) {
+    std::error_code unreadable;
+    const fs::path real = fs::weakly_canonical(fs::absolute(path), unreadable);
+    return unreadable ? fs::absolute(path).lexically_normal() : real;
+  };
+  for (const fs::path& used : {key.key, key.pub, key.cache, key.state, fs::path(o.in)}) {
+    if (place(o.sig) != place(used)) continue;
+    fail(Errc::usage, "--sig " + o.sig + ": this is " + used.string() + ", which the signature must "
+                      "not replace; give another file name");
+  }
+}
+
 // Everything that can be refused is refused before an index is spent.
 void check_output(const fs::path& sig, bool force) {
   if (fs::is_directory(sig)) fail(Errc::usage, "--sig " + sig.string() + " is a folder; give a file name");
@@ -44,6 +59,7 @@ void check_output(const fs::path& sig, bool force) {
 
 int run(const Options& o, const CliContext& context) {
   if (context.launch.rank != 0) return 0;  // one signature is one process's work
+  refuse_own_inputs(o);
   check_output(o.sig, o.force);
   const Bytes message = read_file(o.in, ~std::size_t{0});
   const HssKeyFile peek = load_key_file(o.key);

@@ -43,9 +43,12 @@ void check_resumed(const KeygenRequest& request, const HssKeyFile& key, const fs
 }
 
 void refuse_existing(const KeyPaths& files, bool force) {
-  if (fs::exists(fs::symlink_status(files.state))) {
+  // SQLite would play a journal of an earlier ledger into the new one; found now, not after the work.
+  for (const char* suffix : {"", "-journal", "-wal"}) {
+    const fs::path ledger = files.state.string() + suffix;
+    if (!fs::exists(fs::symlink_status(ledger))) continue;
     // A ledger is the only memory of which leaves are spent: no flag may destroy it.
-    fail(Errc::exists, files.state.string() +
+    fail(Errc::exists, ledger.string() +
                            ": this name belongs to a key with a ledger, which --force never replaces; "
                            "choose another --name or --out");
   }

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string current_phase = "start-up";
+thread_local std::string current_phase = "start-up";  // a rank may be a thread, in tests
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
