@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/stubs/common.h>
-#include <openssl/crypto.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -17,6 +17,7 @@
 #include "cluster/signals.hpp"
 #include "core/base/version.hpp"
 #include "core/hash/dispatch.hpp"
+#include "core/sys/random.hpp"
 #include "node/topology.hpp"
 
 namespace coppice {
@@ -32,7 +33,7 @@ std::string version_text() {
     out += fmt::format("{:<9} {}\n", hash_name(hash), names);
   }
   out += fmt::format("CPU       {}\nOpenSSL   {}\nProtobuf  {}\n", cpu_features(),
-                     OpenSSL_version(OPENSSL_VERSION_STRING),
+                     crypto_library_version(),
                      google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION));
   return out;
 }
@@ -106,7 +107,12 @@ int parse_and_run(int argc, char** argv) {
                "SIMD lanes.", "coppice"};
   app.require_subcommand(1);
   app.set_version_flag("-V,--version", version_text);
-  app.set_config("--config", "", "read options from a TOML file")->envname("COPPICE_CONFIG");
+  // CLI11 2.1 knows no environment name for this option; a file that is named there has to exist too.
+  const char* config = std::getenv("COPPICE_CONFIG");
+  const bool named = config != nullptr && *config != '\0';
+  app.set_config("--config", named ? config : "", "read options from a TOML file (or COPPICE_CONFIG)",
+                 named);
+  app.allow_config_extras(CLI::config_extras_mode::error);  // a misspelt name must not be ignored
   app.footer("Every option is also an environment variable, COPPICE_ and its name in capitals.\n"
              "Exit codes: 0 done, 1 the answer is no, 2 usage, 65 bad data, 69 unavailable, 70 internal,\n"
              "73 would overwrite, 74 input/output, 75 interrupted and resumable, 77 permission, 78 "

@@ -142,7 +142,7 @@ int run_on_ranks(Comm& comm, const KeygenRequest* request, bool dry_run, Format 
   } catch (const std::bad_alloc&) {
     if (comm.size() == 1) throw;
     abort_world(comm, "out of memory", static_cast<int>(Errc::unavailable));
-  } catch (const std::exception& e) {  // unwinding would wait in MPI_Finalize for the others
+  } catch (const std::exception& e) {  // unwinding would wait for the others at the session's end
     if (comm.size() == 1) throw;
     abort_world(comm, e.what(), static_cast<int>(Errc::internal));
   }

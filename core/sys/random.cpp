@@ -1,6 +1,7 @@
 // Random bytes for keys, from OpenSSL's private DRBG (SP 800-90A).
 #include "core/sys/random.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/rand.h>
 
 #include "core/base/checked_cast.hpp"
@@ -12,5 +13,7 @@ void random_private_bytes(ByteSpan out) {
     fail(Errc::unavailable, "the system's random generator is not available (OpenSSL RAND)");
   }
 }
+
+std::string crypto_library_version() { return OpenSSL_version(OPENSSL_VERSION_STRING); }
 
 }  // namespace coppice

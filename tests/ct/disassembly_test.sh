@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Secret data in the lane kernels lives in vector registers. It could decide a branch or an address only
 # through an instruction that moves it to a general register, a flag or an index: there must be none.
-# (A compiler may park a general register in a vector register; reading that back is allowed.)
+# (A compiler may park a general register in a vector register; reading that back is allowed. The outer
+# functions *_chain and *_digest also work out which steps the lanes run, which is public; moves to general
+# registers are looked for in the functions that hold the rounds, which are never inlined.)
 set -euo pipefail
 build=${1:?usage: disassembly_test.sh BUILD_FOLDER}
 
@@ -9,13 +11,14 @@ checked=0
 while IFS= read -r object; do
   checked=$((checked + 1))
   found=$(objdump -d --no-show-raw-insn "$object" | awk '
-    !/^ +[0-9a-f]+:/ { delete parked; next }   # a new function
+    />:$/ { delete parked; outer = $2 ~ /_(chain|digest)/ && $2 !~ /_step/ }
+    !/^ +[0-9a-f]+:/ { next }
     {
       op = $2; operands = $3
       count = split(operands, part, ",")
       last = part[count]
       bad = op ~ /gather|scatter|movmsk|ptest|testp|k?ortest|ktest|comis|pcmp[ei]str|pextr|conflict|compress/
-      if (op ~ /^v?mov[dq]$/ && part[1] ~ /^%[xyz]mm/ && last ~ /^%[re]/ && !(part[1] in parked)) bad = 1
+      if (op ~ /^v?mov[dq]$/ && part[1] ~ /^%[xyz]mm/ && last ~ /^%[re]/ && !(part[1] in parked) && !outer) bad = 1
       if (op ~ /^v?mov[dq]$/ && last ~ /^%xmm/ && part[1] !~ /^%[xyz]mm/) parked[last] = 1
       else if (last ~ /^%[xyz]mm/) { sub(/[yz]mm/, "xmm", last); sub(/\{.*/, "", last); delete parked[last] }
       if (bad) print
