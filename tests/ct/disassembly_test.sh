@@ -17,7 +17,8 @@ while IFS= read -r object; do
       op = $2; operands = $3
       count = split(operands, part, ",")
       last = part[count]
-      bad = op ~ /gather|scatter|movmsk|ptest|testp|k?ortest|ktest|comis|pcmp[ei]str|pextr|conflict|compress/
+      bad = op ~ /gather|scatter|conflict|compress/
+      if (!outer && op ~ /movmsk|ptest|testp|kortest|ktest|comis|pcmp[ei]str|pextr/) bad = 1
       if (op ~ /^v?mov[dq]$/ && part[1] ~ /^%[xyz]mm/ && last ~ /^%[re]/ && !(part[1] in parked) && !outer) bad = 1
       if (op ~ /^v?mov[dq]$/ && last ~ /^%xmm/ && part[1] !~ /^%[xyz]mm/) parked[last] = 1
       else if (last ~ /^%[xyz]mm/) { sub(/[yz]mm/, "xmm", last); sub(/\{.*/, "", last); delete parked[last] }
