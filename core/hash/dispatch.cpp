@@ -1,5 +1,4 @@
-// Kernel choice at run time: the only file that looks at the CPU. Contract:
-// dispatch.hpp.
+// Kernel choice at run time: the only file that looks at the CPU. Contract: dispatch.hpp.
 #include "core/hash/dispatch.hpp"
 
 #include <algorithm>
@@ -19,8 +18,7 @@
 namespace coppice {
 namespace {
 
-// Bit numbers in our own word of CPU features; the names are those of
-// /proc/cpuinfo.
+// Bit numbers in our own word of CPU features; the names are those of /proc/cpuinfo.
 enum Feature : std::uint32_t {
   kSse41,
   kSha,
@@ -45,8 +43,7 @@ constexpr std::array<std::string_view, kFeatureCount> kFeatureNames = {
 constexpr std::uint32_t bit(Feature f) { return 1u << f; }
 
 #if defined(__x86_64__)
-// What the CPU has and the operating system saves on a context switch (Intel
-// SDM vol. 1, 13.2).
+// What the CPU has and the operating system saves on a context switch (Intel SDM vol. 1, 13.2).
 std::uint32_t detect() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
@@ -109,6 +106,8 @@ constexpr Entry kAll[] = {
     {&lanes::sha256_avx512, kAvx512Unit},
     {&lanes::sha256_sha_ni, bit(kSha)},
     {&lanes::sha256_avx2, bit(kAvx2)},
+    {&lanes::sha512_avx512, kAvx512Unit},
+    {&lanes::sha512_avx2, bit(kAvx2)},
     {&lanes::keccak_avx512, kAvx512Unit},
     {&lanes::keccak_avx2, bit(kAvx2)},
 #elif defined(__aarch64__)
@@ -116,6 +115,7 @@ constexpr Entry kAll[] = {
     {&lanes::keccak_armv8, bit(kArmSha3)},
 #endif
     {&lanes::sha256_portable, 0},
+    {&lanes::sha512_portable, 0},
     {&lanes::keccak_portable, 0},
 };
 // clang-format on
@@ -133,7 +133,13 @@ std::vector<const HashMany*> usable(HashId hash) {
 std::span<const HashMany* const> kernels(HashId hash) {
   static const std::vector<const HashMany*> sha256 = usable(HashId::sha256);
   static const std::vector<const HashMany*> shake256 = usable(HashId::shake256);
-  return hash == HashId::sha256 ? sha256 : shake256;
+  static const std::vector<const HashMany*> sha512 = usable(HashId::sha512);
+  switch (hash) {
+    case HashId::sha256: return sha256;
+    case HashId::shake256: return shake256;
+    case HashId::sha512: return sha512;
+  }
+  return {};
 }
 
 const HashMany& select_kernel(HashId hash, std::string_view forced) {

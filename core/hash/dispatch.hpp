@@ -9,7 +9,7 @@
 
 namespace coppice {
 
-// Kernels of `hash` that this CPU can run, best first; the last one is "portable" (or "neon").
+// Kernels of `hash` that this CPU can run, best first by design; the last one is "portable".
 [[nodiscard]] std::span<const HashMany* const> kernels(HashId hash);
 
 // The kernel to use: the first of kernels(hash), or the one named `forced` (from --kernel) when not

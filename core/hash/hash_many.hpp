@@ -52,7 +52,9 @@ struct MessageHead {
 
 // Which steps of a hash chain to run. The step number is the head byte at `counter`.
 struct ChainSteps {
-  std::uint8_t counter = 0;  // offset in the head; with a field over it, the byte is added to the field
+  // Offset in the head. With a field over it, the step number is added to the field, whose byte at
+  // `counter` must be 0 in every lane.
+  std::uint8_t counter = 0;
   std::uint32_t first = 0;   // all lanes run j = first .. last-1, or
   std::uint32_t last = 0;
   const std::uint32_t* lane_first = nullptr;  // per lane j = lane_first[l] .. last-1 (verification),

@@ -116,16 +116,18 @@ struct HeadCase {
   void add_midstate(Random& random, Midstate midstate) {
     prefix.resize(kernel.lanes);
     if (midstate == Midstate::none) return;
-    const bool sha = kernel.hash == HashId::sha256;
-    const std::size_t words = sha ? 8 : 25;
+    const bool sponge = kernel.hash == HashId::shake256;
+    const std::size_t words = sponge ? 25 : 8;
     const std::size_t blocks = pick(random, 1, 2);
-    const std::size_t absorbed = blocks * (sha ? kSha256Block : kShake256Rate);
+    const std::size_t absorbed = blocks * (sponge ? kShake256Rate : 16 * kernel.word_bytes);
     const bool uniform = midstate == Midstate::uniform;
     const std::size_t room = words * kernel.word_bytes;
     midstates = std::make_unique<Soa>(kernel, room);
     for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
       prefix[lane] = uniform && lane > 0 ? prefix[0] : random_bytes(random, absorbed);
-      const Bytes state = sha ? sha256_midstate(prefix[lane]) : keccak_midstate(prefix[lane]);
+      const Bytes state = sponge                        ? keccak_midstate(prefix[lane])
+                          : kernel.hash == HashId::sha512 ? sha512_midstate(prefix[lane])
+                                                          : sha256_midstate(prefix[lane]);
       if (!uniform) midstates->put(lane, state);
       if (uniform && lane == 0) put_uniform(state);
     }
@@ -145,6 +147,13 @@ struct HeadCase {
     for (std::size_t at = 0; at < data.size(); at += 64) sha256_compress(state, &data[at]);
     Bytes out;
     for (const std::uint32_t word : state) append_be32(out, word);
+    return out;
+  }
+  static Bytes sha512_midstate(const Bytes& data) {
+    auto state = kSha512Initial;
+    for (std::size_t at = 0; at < data.size(); at += 128) sha512_compress(state, &data[at]);
+    Bytes out(64);
+    for (std::size_t i = 0; i < 8; ++i) store_be64(&out[8 * i], state[i]);
     return out;
   }
   static Bytes keccak_midstate(const Bytes& data) {
@@ -232,7 +241,14 @@ class HashManyTest : public testing::TestWithParam<const HashMany*> {
     check_chain(random, head, steps, n);
   }
 
-  std::size_t chain_room() const { return kernel().hash == HashId::sha256 ? 55 : 135; }
+  std::size_t chain_room() const {
+    switch (kernel().hash) {
+      case HashId::sha256: return 55;
+      case HashId::sha512: return 111;
+      case HashId::shake256: break;
+    }
+    return 135;
+  }
 };
 
 TEST_P(HashManyTest, DigestOfEveryHeadLength) {
@@ -254,6 +270,23 @@ TEST_P(HashManyTest, DigestOfEveryShortBody) {
       const HeadCase head(random, kernel(), length, 0.4, kMidstates[pick(random, 0, 2)]);
       check_digest(random, head, body, kDigestSizes[pick(random, 0, 2)], pick(random, 0, 1) == 1);
       if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// The shapes of LMS (head 22, 23) and of SLH-DSA SHA2 (head 22 behind one block of PK.seed and
+// zeros): one-block digests of fewer bytes than the body has, and bodies around whole blocks.
+TEST_P(HashManyTest, DigestBehindTreeHeads) {
+  Random random(15);
+  for (const std::size_t length : {22u, 23u}) {
+    for (const std::size_t body : {16u, 24u, 32u, 48u, 64u, 96u, 232u, 360u, 488u, 1224u, 2144u}) {
+      for (const std::size_t n : kDigestSizes) {
+        for (const Midstate midstate : kMidstates) {
+          const HeadCase head(random, kernel(), length, 0.5, midstate);
+          check_digest(random, head, body, n, pick(random, 0, 1) == 1);
+          if (HasFatalFailure()) return;
+        }
+      }
     }
   }
 }
@@ -305,7 +338,7 @@ TEST_P(HashManyTest, ChainsOfAnyHead) {
 
 std::vector<const HashMany*> all_kernels() {
   std::vector<const HashMany*> list;
-  for (const HashId id : {HashId::sha256, HashId::shake256}) {
+  for (const HashId id : {HashId::sha256, HashId::shake256, HashId::sha512}) {
     for (const HashMany* k : kernels(id)) list.push_back(k);
   }
   return list;
@@ -322,7 +355,7 @@ std::string kernel_test_name(const testing::TestParamInfo<const HashMany*>& kern
 INSTANTIATE_TEST_SUITE_P(Kernels, HashManyTest, testing::ValuesIn(all_kernels()), kernel_test_name);
 
 TEST(Dispatch, PortableIsTheLastKernelAndLanesAreBounded) {
-  for (const HashId id : {HashId::sha256, HashId::shake256}) {
+  for (const HashId id : {HashId::sha256, HashId::shake256, HashId::sha512}) {
     ASSERT_FALSE(kernels(id).empty());
     EXPECT_EQ(kernels(id).back()->name, "portable");
     for (const HashMany* k : kernels(id)) {

@@ -40,6 +40,12 @@ std::string hmac_hex(ByteView key, ByteView data) {
   return to_hex(out);
 }
 
+std::string hmac512_hex(ByteView key, ByteView data) {
+  Bytes out(64);
+  hmac_sha512(key, data, out);
+  return to_hex(out);
+}
+
 TEST(Sha256, KnownAnswers) {
   EXPECT_EQ(hash_hex(HashId::sha256, {}, 32),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -55,6 +61,20 @@ TEST(Sha256, KnownAnswers) {
 TEST(Sha256, TruncatesToTheLengthAsked) {
   EXPECT_EQ(hash_hex(HashId::sha256, as_bytes("abc"), 24),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9c");
+}
+
+TEST(Sha512, KnownAnswers) {
+  EXPECT_EQ(hash_hex(HashId::sha512, {}, 64),
+            "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce"
+            "47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e");
+  EXPECT_EQ(hash_hex(HashId::sha512, as_bytes("abc"), 64),
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+            "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f");
+  EXPECT_EQ(hash_hex(HashId::sha512, Bytes(1000000, 'a'), 64),
+            "e718483d0ce769644e2e42c7bc15b4638e1f98b13b2044285632a803afa973eb"
+            "de0ff244877ea60a4cb0432ce577c31beb009c5c2c49aa2e4eadb217ad8cc09b");
+  EXPECT_EQ(hash_hex(HashId::sha512, as_bytes("abc"), 24),
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea2");
 }
 
 TEST(Shake256, KnownAnswers) {
@@ -76,9 +96,19 @@ TEST(HmacSha256, Rfc4231) {
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
+TEST(HmacSha512, Rfc4231) {
+  EXPECT_EQ(hmac512_hex(Bytes(20, 0x0b), as_bytes("Hi There")),
+            "87aa7cdea5ef619d4ff0b4241a1d6cb02379f4e2ce4ec2787ad0b30545e17cde"
+            "daa833b7d6b8a702038b274eaea3f4e4be9d914eeb61f1702e696c203a126854");
+  EXPECT_EQ(hmac512_hex(Bytes(131, 0xaa),
+                        as_bytes("Test Using Larger Than Block-Size Key - Hash Key First")),
+            "80b24263c7c1a3ebb71493c1dd7be8b49b46d1f41b4aeec1121b013783f8f352"
+            "6b56d037e05f2598bd0fd2215d6a1e5295e64f73f63f0aec8b915a985d786598");
+}
+
 TEST(Hasher, AnySplitOfTheInputGivesTheSameDigest) {
   std::mt19937_64 random(1);
-  for (const HashId id : {HashId::sha256, HashId::shake256}) {
+  for (const HashId id : {HashId::sha256, HashId::shake256, HashId::sha512}) {
     for (std::size_t length = 0; length <= 300; ++length) {
       Bytes data(length);
       for (auto& b : data) b = static_cast<std::uint8_t>(random());
@@ -121,6 +151,14 @@ TEST(Hasher, AgreesWithOpenSsl) {
                    theirs.data(), nullptr),
               nullptr);
     ASSERT_EQ(hmac_hex(key, data), to_hex(theirs)) << "length " << length;
+
+    Bytes wide(64);
+    ASSERT_EQ(EVP_Digest(data.data(), length, wide.data(), nullptr, EVP_sha512(), nullptr), 1);
+    ASSERT_EQ(hash_hex(HashId::sha512, data, 64), to_hex(wide)) << "length " << length;
+    ASSERT_NE(HMAC(EVP_sha512(), key.data(), static_cast<int>(key.size()), data.data(), length,
+                   wide.data(), nullptr),
+              nullptr);
+    ASSERT_EQ(hmac512_hex(key, data), to_hex(wide)) << "length " << length;
   }
 }
 #endif

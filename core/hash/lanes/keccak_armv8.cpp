@@ -13,7 +13,7 @@ struct ArmSha3 {
   static constexpr bool kBigEndian = false;
   static constexpr std::size_t kBlockWords = 17;
 
-  static P swapped_field(const std::uint32_t* field) { return widen_swapped<P, 2>(field); }
+  static P wide_field(const std::uint32_t* field) { return widen_field<P, 2, true>(field); }
   static void permute(P* state) noexcept;
 };
 

@@ -11,7 +11,7 @@ struct Avx2 {
   static constexpr bool kBigEndian = false;
   static constexpr std::size_t kBlockWords = 17;
 
-  static P swapped_field(const std::uint32_t* field) { return widen_swapped<P, 4>(field); }
+  static P wide_field(const std::uint32_t* field) { return widen_field<P, 4, true>(field); }
   static void permute(P* state) noexcept { keccak_permute_lanes(state); }
 };
 

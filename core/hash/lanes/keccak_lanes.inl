@@ -1,6 +1,6 @@
 // SHAKE256 in lanes, one source for all vector widths. FIPS 202 sections 3 and 6.2.
 //
-// A target T gives Word, P, kBigEndian, kBlockWords (lane_message.inl), swapped_field and
+// A target T gives Word, P, kBigEndian, kBlockWords and wide_field (lane_message.inl), and
 //   static void permute(P* state)   Keccak-f[1600] on 25 rows, index x + 5y
 #pragma once
 
@@ -18,14 +18,6 @@ template <int N, class P>
 COPPICE_INLINE P rotl64(P x) {
   if constexpr (N == 0) return x;
   return (x << N) | (x >> ((64 - N) % 64));
-}
-
-// Big-endian field values of all lanes as they stand in the low half of a little-endian word.
-template <class P, std::size_t Lanes>
-COPPICE_INLINE P widen_swapped(const std::uint32_t* field) {
-  alignas(64) std::uint64_t wide[Lanes];
-  for (std::size_t l = 0; l < Lanes; ++l) wide[l] = __builtin_bswap32(field[l]);
-  return load_row<P>(wide, 0);
 }
 
 // One round from `a` to `e`, row by row of the result: each row takes five words of `a` that no

@@ -6,8 +6,16 @@
 namespace coppice {
 namespace {
 
-// A target T gives Word (the hash's word), P (a vector of it, or a Pair), kBigEndian and
-// kBlockWords.
+// The values of a field as they stand in 8-byte words: swapped for a little-endian hash.
+template <class P, std::size_t Lanes, bool Swap>
+COPPICE_INLINE P widen_field(const std::uint32_t* field) {
+  alignas(64) std::uint64_t wide[Lanes];
+  for (std::size_t l = 0; l < Lanes; ++l) wide[l] = Swap ? __builtin_bswap32(field[l]) : field[l];
+  return load_row<P>(wide, 0);
+}
+
+// A target T gives Word (the hash's word), P (a vector of it, or a Pair), kBigEndian,
+// kBlockWords and, with 8-byte words, wide_field (of one field, in all lanes).
 template <class T>
 struct Message {
   using Word = typename T::Word;
@@ -47,7 +55,7 @@ struct Message {
       if (k == counter / kWordBytes) w &= ~(Word{0xff} << byte_shift(counter));
       if constexpr (kWordBytes == 8) {
         for (std::size_t f = 0; f < from.field_count; ++f) {
-          if (offsets[f] / 8 == k) w &= ~(Word{0xffffffff} << (8 * (offsets[f] % 8)));
+          if (offsets[f] / 8 == k) w &= ~(Word{0xffffffff} << field_shift(offsets[f]));
         }
       }
       head[k] = splat<P>(w);
@@ -57,7 +65,7 @@ struct Message {
       if constexpr (kWordBytes == 4) {
         __builtin_memcpy(&word, fields[f], sizeof word);
       } else {
-        word = word | (T::swapped_field(fields[f]) << (8 * (offsets[f] % 8)));
+        word = word | (T::wide_field(fields[f]) << field_shift(offsets[f]));
       }
     }
   }
@@ -66,6 +74,12 @@ struct Message {
   COPPICE_INLINE static int byte_shift(std::size_t at) {
     const int in_word = 8 * static_cast<int>(at % kWordBytes);
     return T::kBigEndian ? kWordBits - 8 - in_word : in_word;
+  }
+
+  // Place of the 4-byte field at `at` in its 8-byte word, as a left shift.
+  COPPICE_INLINE static int field_shift(std::size_t at) {
+    const int in_word = 8 * static_cast<int>(at % 8);
+    return T::kBigEndian ? 32 - in_word : in_word;
   }
 
   // Word k of the message, without padding. Any k.
