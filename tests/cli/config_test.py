@@ -60,6 +60,8 @@ class Config(support.ProgramTest):
     def test_wrong_files(self):
         tail = ("keygen", "--params", "5/8", "--out", self.dir / "key")
         self.refused(2, "--config", self.dir / "none.toml", *tail, says="none.toml")
+        self.refused(2, *tail, env={"COPPICE_CONFIG": str(self.dir / "none.toml")}, says="none.toml")
+        self.assertIn("Usage", self.ok("--help", env={"COPPICE_CONFIG": "none.toml"}).stdout)
         for text in ('[keygen]\nthraeds = 1\n', '[keygen]\nthreads = "x"\n', "[keygne]\nthreads = 1\n",
                      'threads = 1\n'):
             self.refused(2, "--config", self.toml(text), *tail)
