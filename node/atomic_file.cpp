@@ -1,4 +1,4 @@
-// The one writer of files: temporary, fsync, rename, fsync of the folder. POSIX.1-2017 rename(), fsync().
+// The one writer of files: temporary, fsync, rename, fsync of the folder. POSIX.1-2017.
 #include "node/atomic_file.hpp"
 
 #include <fcntl.h>
@@ -27,9 +27,12 @@ std::string quoted(const std::filesystem::path& path) {
   text += '\'';
   return text;
 }
-std::string cannot_write(const std::filesystem::path& path) { return "cannot write " + quoted(path); }
+std::string cannot_write(const std::filesystem::path& path) {
+  return "cannot write " + quoted(path);
+}
 
-// A descriptor that closes itself. close() is for writers: some file systems report a full disk there.
+// A descriptor that closes itself. close() is for writers: some file systems report a full disk
+// there.
 class Descriptor {
  public:
   explicit Descriptor(int fd) noexcept : fd_(fd) {}
@@ -50,8 +53,8 @@ class Descriptor {
   int fd_;
 };
 
-// A temporary in `folder`, unlinked unless it was put in place. The name is short and independent of
-// the target's, so that a target with the longest possible name can be written too.
+// A temporary in `folder`, unlinked unless it was put in place. The name is short and independent
+// of the target's, so that a target with the longest possible name can be written too.
 class Temporary {
  public:
   Temporary(int folder, mode_t mode, const std::string& what) : folder_(folder), fd_(-1) {
@@ -60,7 +63,8 @@ class Temporary {
       std::array<std::uint8_t, 8> random{};
       random_private_bytes(random);
       name_ = ".coppice-" + to_hex(random) + ".tmp";
-      fd_ = ::openat(folder, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+      fd_ = ::openat(folder, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                     mode);
       if (fd_ < 0 && errno != EEXIST && errno != EINTR) fail_errno(errno, what);
     }
     if (fd_ < 0) fail(Errc::io, what + ": no free name for a temporary file");
@@ -118,7 +122,8 @@ int open_folder(const std::filesystem::path& folder) {
   return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-// 0 or errno. Some file systems cannot sync a folder and say EINVAL: their renames are all there is.
+// 0 or errno. Some file systems cannot sync a folder and say EINVAL: their renames are all there
+// is.
 int sync_folder(int folder) {
   while (::fsync(folder) != 0) {
     if (errno != EINTR) return errno == EINVAL || errno == EROFS ? 0 : errno;
@@ -164,7 +169,8 @@ Bytes read_all(const std::filesystem::path& path, std::size_t limit) {
   data.bytes.resize(static_cast<std::size_t>(size));
   std::size_t have = 0;
   for (;;) {
-    std::uint8_t beyond = 0;  // one byte more than expected, to notice files that grow or lie about size
+    std::uint8_t beyond =
+        0;  // one byte more than expected, to notice files that grow or lie about size
     const bool full = have == data.bytes.size();
     const ssize_t n = full ? ::read(fd.get(), &beyond, 1)
                            : ::read(fd.get(), data.bytes.data() + have,
@@ -187,17 +193,26 @@ Bytes read_all(const std::filesystem::path& path, std::size_t limit) {
 std::string remedy(int error) {
   switch (error) {
     case ENOSPC:
-    case EDQUOT: return "free some space and run again";
-    case EFBIG: return "the file size limit is too low (ulimit -f)";
+    case EDQUOT:
+      return "free some space and run again";
+    case EFBIG:
+      return "the file size limit is too low (ulimit -f)";
     case EACCES:
-    case EPERM: return "check the owner and mode of the file and its folder";
-    case EROFS: return "choose a folder on a writable file system";
-    case ENOENT: return "check the path";
+    case EPERM:
+      return "check the owner and mode of the file and its folder";
+    case EROFS:
+      return "choose a folder on a writable file system";
+    case ENOENT:
+      return "check the path";
     case EMFILE:
-    case ENFILE: return "raise the limit of open files (ulimit -n)";
-    case EIO: return "check the disk";
-    case ENAMETOOLONG: return "choose a shorter name";
-    default: return {};
+    case ENFILE:
+      return "raise the limit of open files (ulimit -n)";
+    case EIO:
+      return "check the disk";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
+    default:
+      return {};
   }
 }
 
@@ -213,10 +228,12 @@ void fail_errno(int error, const std::string& what) {
        what + ": " + std::generic_category().message(error) + (hint.empty() ? "" : "; " + hint));
 }
 
-void write_file(const std::filesystem::path& path, ByteView data, FileMode mode, Overwrite overwrite) {
+void write_file(const std::filesystem::path& path, ByteView data, FileMode mode,
+                Overwrite overwrite) {
   const std::string what = cannot_write(path);
   const std::string target = path.filename().string();
-  if (target.empty() || target == "." || target == "..") fail(Errc::io, what + ": it names no file");
+  if (target.empty() || target == "." || target == "..")
+    fail(Errc::io, what + ": it names no file");
   const Descriptor folder(open_folder(folder_of(path)));
   if (folder.get() < 0) fail_errno(errno, what);
 
@@ -239,7 +256,9 @@ void write_file(const std::filesystem::path& path, ByteView data, FileMode mode,
   }
 }
 
-Bytes read_file(const std::filesystem::path& path, std::size_t limit) { return read_all(path, limit); }
+Bytes read_file(const std::filesystem::path& path, std::size_t limit) {
+  return read_all(path, limit);
+}
 
 WipedBytes read_secret_file(const std::filesystem::path& path, std::size_t limit) {
   return WipedBytes(read_all(path, limit));
@@ -261,7 +280,8 @@ void prepare_folder(const std::filesystem::path& folder) {
       struct stat info {};
       if (::stat(at.c_str(), &info) != 0) fail_errno(error == EEXIST ? ENOENT : error, what);
       if (!S_ISDIR(info.st_mode)) {
-        fail(Errc::exists, what + ": " + quoted(at) + " exists and is not a folder; choose another --out");
+        fail(Errc::exists,
+             what + ": " + quoted(at) + " exists and is not a folder; choose another --out");
       }
     }
   }

@@ -1,4 +1,5 @@
-// Units on the threads of one team: an atomic counter deals them out, the calling thread also ticks.
+// Units on the threads of one team: an atomic counter deals them out, the calling thread also
+// ticks.
 #include "node/executor.hpp"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ constexpr auto kTickInterval = std::chrono::milliseconds(10);
 // The largest team this process has been seen to start.
 std::atomic<unsigned> proven_threads{1};
 
-// An OpenMP runtime that cannot start a thread ends the process with its own message and code, so the
-// same number of threads is tried first where a failure is an exception.
+// An OpenMP runtime that cannot start a thread ends the process with its own message and code, so
+// the same number of threads is tried first where a failure is an exception.
 void prove_threads(unsigned threads) {
   if (threads <= proven_threads.load()) return;
   std::mutex mutex;
@@ -122,7 +123,7 @@ class Run {
   const std::function<void(unsigned, std::uint64_t)>& work_;
   const std::atomic<bool>& stop_;
   std::atomic<std::uint64_t> next_{0};
-  std::atomic<std::uint64_t> settled_{0};   // finished or thrown
+  std::atomic<std::uint64_t> settled_{0};  // finished or thrown
   std::atomic<std::uint64_t> finished_{0};
   std::atomic<bool> failed_{false};
   bool ticks_failed_ = false;  // calling thread only
@@ -135,8 +136,8 @@ class Run {
 
 Executor::Executor(unsigned threads) : threads_(threads) {
   if (threads == 0 || threads > kMaxThreads) {
-    fail(Errc::usage, "the number of threads must be 1 to " + std::to_string(kMaxThreads) + ", not " +
-                          std::to_string(threads));
+    fail(Errc::usage, "the number of threads must be 1 to " + std::to_string(kMaxThreads) +
+                          ", not " + std::to_string(threads));
   }
   prove_threads(threads);
 }
@@ -146,8 +147,8 @@ bool Executor::run(std::uint64_t units, const std::function<void(unsigned, std::
   Run run(units, work, stop);
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<unsigned> helpers{0};
-  // No exception leaves the region: step(), call() and drain() keep them. The runtime may give fewer
-  // threads than asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC); the counter does not mind.
+  // No exception leaves the region: step(), call() and drain() keep them. The runtime may give
+  // fewer threads than asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC); the counter does not mind.
 #pragma omp parallel num_threads(threads_)
   {
     if (std::this_thread::get_id() == caller) {

@@ -58,7 +58,8 @@ std::map<std::string, std::string, std::less<>> read_cache(const std::filesystem
       if (first && line != kernel_cache_key()) return {};
       first = false;
       const std::size_t space = line.find(' ');
-      if (space != std::string_view::npos) names[std::string(line.substr(0, space))] = line.substr(space + 1);
+      if (space != std::string_view::npos)
+        names[std::string(line.substr(0, space))] = line.substr(space + 1);
     }
   } catch (const std::exception&) {
     return {};
@@ -91,8 +92,8 @@ const HashMany* named(HashId hash, std::string_view name) {
 std::string kernel_cache_key() {
   // The time of compiling stands for the build: the object is rebuilt when its flags change, and a
   // stale choice costs speed alone.
-  return std::string(kForm) + " | " + cpu_model() + " | " + cpu_features() + " | " + kVersion + " | " +
-         __VERSION__ + " | " __DATE__ " " __TIME__;
+  return std::string(kForm) + " | " + cpu_model() + " | " + cpu_features() + " | " + kVersion +
+         " | " + __VERSION__ + " | " __DATE__ " " __TIME__;
 }
 
 std::filesystem::path kernel_cache_path() {

@@ -136,7 +136,8 @@ void check_magic(ByteView file, std::string_view magic, const std::string& name,
   if (file.size() < magic.size() || !equal(file.first(magic.size()), as_bytes(magic))) {
     fail(Errc::bad_data, name + ": not " + kind + " but " + describe(file));
   }
-  if (file.size() < magic.size() + 4) fail(Errc::bad_data, name + ": cut off after its first bytes");
+  if (file.size() < magic.size() + 4)
+    fail(Errc::bad_data, name + ": cut off after its first bytes");
   const std::uint32_t version = load_be32(file.data() + magic.size());
   if (version != kVersion) {
     fail(Errc::bad_data, name + ": format version " + std::to_string(version) +
@@ -208,7 +209,8 @@ HssKeyFile decode_key_file(ByteView file, const std::string& name) {
   key.complete = (flags & kFlagComplete) != 0;
   key.insecure_seed = (flags & kFlagInsecureSeed) != 0;
   const std::uint32_t child_seeds = in.u32();
-  if (child_seeds > static_cast<std::uint32_t>(ChildSeeds::independent)) damaged("unknown child seeds");
+  if (child_seeds > static_cast<std::uint32_t>(ChildSeeds::independent))
+    damaged("unknown child seeds");
   key.child_seeds = static_cast<ChildSeeds>(child_seeds);
   key.cache_depth = in.u32();
   key.created = in.u64();
@@ -243,7 +245,8 @@ HssKeyFile decode_key_file(ByteView file, const std::string& name) {
 Bytes encode_cache_file(const HssKeyFile& key, const TreeCache& cache) {
   const LmsPair& top = key.params.levels.front();
   if (cache.depth() != key.cache_depth || cache.tree_height() != top.lms->h ||
-      cache.node_bytes() != top.lms->m || !equal(cache.root(), ByteView(key.root).first(top.lms->m))) {
+      cache.node_bytes() != top.lms->m ||
+      !equal(cache.root(), ByteView(key.root).first(top.lms->m))) {
     fail(Errc::internal, "cache file not written: the cache is not of this key");
   }
   const std::uint64_t nodes = cache_node_bytes(cache.depth(), top.lms->m);
@@ -300,9 +303,10 @@ KeyPaths KeyPaths::in(const std::filesystem::path& folder, const std::string& na
 
 KeyPaths KeyPaths::of_key(const std::filesystem::path& key_file) {
   if (key_file.extension() != ".key") {
-    fail(Errc::usage, "'" + key_file.string() +
-                          "': the name of a private key ends in .key; its companions NAME.cache and "
-                          "NAME.state are looked for beside it");
+    fail(Errc::usage,
+         "'" + key_file.string() +
+             "': the name of a private key ends in .key; its companions NAME.cache and "
+             "NAME.state are looked for beside it");
   }
   return in(key_file.parent_path(), key_file.stem().string());
 }
@@ -332,7 +336,8 @@ HssPublicKey decode_public_key(ByteView file, const std::string& name) {
       // One block and nothing else, or it would be open which key the file stands for.
       const std::string end = "-----END " + std::string(kPemLabel) + "-----";
       const std::size_t after = text.find(end);
-      if (after != text.npos && text.find_first_not_of("\r\n\t ", after + end.size()) != text.npos) {
+      if (after != text.npos &&
+          text.find_first_not_of("\r\n\t ", after + end.size()) != text.npos) {
         fail(Errc::bad_data, "text after the end of the PEM block");
       }
       raw = decode_hss_spki(pem_decode(kPemLabel, text));
@@ -345,7 +350,8 @@ HssPublicKey decode_public_key(ByteView file, const std::string& name) {
       std::size_t used = 0;
       const bool is_lms = parse_lms_public_key(raw, bare, used).valid() && used == raw.size();
       fail(Errc::bad_data,
-           is_lms ? "an LMS public key without the level count of HSS (00000001) in front" : v.detail);
+           is_lms ? "an LMS public key without the level count of HSS (00000001) in front"
+                  : v.detail);
     }
     return key;
   } catch (const Error& e) {

@@ -15,11 +15,11 @@
 namespace coppice {
 namespace {
 
-// 64-bit numbers are BLOBs of 8 bytes, big-endian: SQLite's integers are signed and would change the
-// type of their cell with their size. Schema texts are compared at open.
+// 64-bit numbers are BLOBs of 8 bytes, big-endian: SQLite's integers are signed and would change
+// the type of their cell with their size. Schema texts are compared at open.
 constexpr std::string_view kStateSql =
-    "CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one=1),key BLOB NOT NULL,capacity BLOB NOT NULL,"
-    "next BLOB NOT NULL,children BLOB NOT NULL,checksum BLOB NOT NULL)";
+    "CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one=1),key BLOB NOT NULL,"
+    "capacity BLOB NOT NULL,next BLOB NOT NULL,children BLOB NOT NULL,checksum BLOB NOT NULL)";
 constexpr std::string_view kChildrenSql =
     "CREATE TABLE children(level INTEGER NOT NULL,tree BLOB NOT NULL,seed BLOB NOT NULL,"
     "identifier BLOB NOT NULL,checksum BLOB NOT NULL,PRIMARY KEY(level,tree)) WITHOUT ROWID";
@@ -93,7 +93,8 @@ void check_ledger_file(const std::filesystem::path& path) {
   const std::string name = path.string();
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
-    fail_errno(errno, "cannot open the ledger '" + name + "', without which this key must not sign");
+    fail_errno(errno,
+               "cannot open the ledger '" + name + "', without which this key must not sign");
   }
   if (!S_ISREG(info.st_mode)) fail(Errc::bad_data, name + ": the ledger is not a regular file");
   if (info.st_size == 0) fail_ledger_damaged(name, "it is empty");
@@ -110,15 +111,16 @@ void check_ledger_database(SqliteDb& db) {
     fail_ledger_damaged(db.name(), "it is an SQLite database of another program");
   }
   if (const std::string version = db.text_of("PRAGMA user_version"); version != kVersion) {
-    fail(Errc::bad_data, db.name() + ": ledger version " + version +
-                             " is unknown; this program knows version 1");
+    fail(Errc::bad_data,
+         db.name() + ": ledger version " + version + " is unknown; this program knows version 1");
   }
   if (const std::string result = db.text_of("PRAGMA quick_check(1)"); result != "ok") {
     fail_ledger_damaged(db.name(), result);
   }
   SqliteStatement schema(db, "SELECT sql FROM sqlite_schema ORDER BY name");
   for (const std::string_view expected : {kChildrenSql, kStateSql}) {
-    if (!schema.step() || schema.text(0) != expected) fail_ledger_damaged(db.name(), "its tables are others");
+    if (!schema.step() || schema.text(0) != expected)
+      fail_ledger_damaged(db.name(), "its tables are others");
   }
   if (schema.step()) fail_ledger_damaged(db.name(), "it has tables that are not ours");
 }
@@ -126,7 +128,9 @@ void check_ledger_database(SqliteDb& db) {
 // SQLite reads a last page that was cut off as if zeros followed. Called under a read lock, so that
 // nobody is just making the file longer and the rollback of a killed process is done.
 void check_ledger_length(SqliteDb& db) {
-  const auto number = [&](const char* sql) { return std::strtoll(db.text_of(sql).c_str(), nullptr, 10); };
+  const auto number = [&](const char* sql) {
+    return std::strtoll(db.text_of(sql).c_str(), nullptr, 10);
+  };
   struct stat info {};
   if (::stat(db.name().c_str(), &info) != 0) fail_errno(errno, "cannot read '" + db.name() + "'");
   if (info.st_size != number("PRAGMA page_count") * number("PRAGMA page_size")) {

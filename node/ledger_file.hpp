@@ -29,7 +29,8 @@ struct LedgerState {
   [[nodiscard]] LedgerDigest checksum() const noexcept;
 };
 
-[[nodiscard]] LedgerDigest ledger_child_checksum(const KeyId& key, unsigned level, std::uint64_t tree,
+[[nodiscard]] LedgerDigest ledger_child_checksum(const KeyId& key, unsigned level,
+                                                 std::uint64_t tree,
                                                  const LmsTreeSecret& child) noexcept;
 
 // Errc::bad_data: `name`, `why`, and that signing has to wait.
@@ -40,7 +41,8 @@ struct LedgerState {
 
 // Before SQLite opens it: missing (io), no regular file, empty, several names (bad_data).
 void check_ledger_file(const std::filesystem::path& path);
-// After: ours, of this version, sound, with exactly our tables. Plays a killed writer's journal back.
+// After: ours, of this version, sound, with exactly our tables. Plays a killed writer's journal
+// back.
 void check_ledger_database(SqliteDb& db);
 // Under a read lock: the file has all its pages.
 void check_ledger_length(SqliteDb& db);

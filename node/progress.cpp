@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kRedraw = std::chrono::milliseconds(350);    // with the last one at most 4 in a second
+constexpr auto kRedraw = std::chrono::milliseconds(350);  // with the last one at most 4 in a second
 constexpr auto kFirstLine = std::chrono::milliseconds(1000);  // callers update many times a second
 constexpr auto kNextLine = std::chrono::seconds(30);
 

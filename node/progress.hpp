@@ -8,12 +8,12 @@
 
 namespace coppice {
 
-// automatic: short jobs stay silent off the terminal; always: the first update gives a line there too.
+// automatic: short jobs stay silent off the terminal; always: a line there at the first update.
 enum class ProgressMode { automatic, always, never };
 
 // `total` work items; the first line appears within 2 s. Rate and remaining time come from the work
-// done so far, without what was done before the start (a resumed job). On a terminal at most 4 redraws
-// per second; elsewhere no '\r' and no escape codes. One thread calls it.
+// done so far, without what was done before the start (a resumed job). On a terminal at most 4
+// redraws per second; elsewhere no '\r' and no escape codes. One thread calls it.
 class Progress {
  public:
   Progress(std::string what, std::uint64_t total, ProgressMode mode, bool is_terminal,

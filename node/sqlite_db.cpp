@@ -41,15 +41,18 @@ Error SqliteDb::error_of(int code) const {
     case SQLITE_LOCKED:
       return {Errc::unavailable,
               name_ + ": ledger is locked by another process; run again when that has finished"};
-    case SQLITE_FULL: return {Errc::io, name_ + ": disk full; free some space and run again"};
-    case SQLITE_IOERR: return {Errc::io, name_ + ": read or write failed: " + reason};
+    case SQLITE_FULL:
+      return {Errc::io, name_ + ": disk full; free some space and run again"};
+    case SQLITE_IOERR:
+      return {Errc::io, name_ + ": read or write failed: " + reason};
     case SQLITE_CANTOPEN:
       return {denied ? Errc::permission : Errc::io, name_ + ": cannot open the ledger: " + reason};
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH:
-      return {Errc::permission, name_ + ": the ledger may not be written; check the owner and mode "
-                                        "of the file and its folder"};
+      return {Errc::permission, name_ +
+                                    ": the ledger may not be written; check the owner and mode "
+                                    "of the file and its folder"};
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_FORMAT:
@@ -58,8 +61,10 @@ Error SqliteDb::error_of(int code) const {
     case SQLITE_CONSTRAINT:
     case SQLITE_ERROR:  // our own SQL is right, so the schema in the file is not
       return {Errc::bad_data, name_ + ": the ledger is damaged (" + detail + ")"};
-    case SQLITE_NOMEM: return {Errc::unavailable, name_ + ": not enough memory"};
-    default: return {Errc::internal, name_ + ": unexpected answer of SQLite (" + detail + ")"};
+    case SQLITE_NOMEM:
+      return {Errc::unavailable, name_ + ": not enough memory"};
+    default:
+      return {Errc::internal, name_ + ": unexpected answer of SQLite (" + detail + ")"};
   }
 }
 
@@ -102,9 +107,9 @@ std::int64_t SqliteStatement::integer(int column) const {
 std::string SqliteStatement::text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_.get(), column);
   const int bytes = sqlite3_column_bytes(statement_.get(), column);
-  return text == nullptr ? std::string{}
-                         : std::string(reinterpret_cast<const char*>(text),
-                                       static_cast<std::size_t>(bytes));
+  return text == nullptr
+             ? std::string{}
+             : std::string(reinterpret_cast<const char*>(text), static_cast<std::size_t>(bytes));
 }
 
 std::size_t SqliteStatement::blob_bytes(int column) const {
@@ -113,8 +118,8 @@ std::size_t SqliteStatement::blob_bytes(int column) const {
 
 void SqliteStatement::blob(int column, ByteSpan out) const {
   const void* data = sqlite3_column_blob(statement_.get(), column);
-  if (sqlite3_column_type(statement_.get(), column) != SQLITE_BLOB || blob_bytes(column) != out.size() ||
-      data == nullptr) {
+  if (sqlite3_column_type(statement_.get(), column) != SQLITE_BLOB ||
+      blob_bytes(column) != out.size() || data == nullptr) {
     fail(Errc::bad_data, db_.name() + ": the ledger is damaged (a field has the wrong length)");
   }
   std::copy_n(static_cast<const std::uint8_t*>(data), out.size(), out.begin());

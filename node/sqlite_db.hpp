@@ -61,8 +61,8 @@ class SqliteStatement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-// One view of the database (read), or the right to change it (write: BEGIN IMMEDIATE, waits for other
-// writers); rolled back unless committed.
+// One view of the database (read), or the right to change it (write: BEGIN IMMEDIATE, waits for
+// other writers); rolled back unless committed.
 class SqliteTransaction {
  public:
   enum class Kind { read, write };

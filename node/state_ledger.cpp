@@ -1,7 +1,7 @@
 // NAME.state in SQLite: reserve, then sign. RFC 8554 section 9.2, SP 800-208 sections 6.1 and 8.1.
 //
-// No code of this process may open() and close() the file besides SQLite: closing any descriptor of it
-// drops the POSIX locks that keep two processes apart.
+// No code of this process may open() and close() the file besides SQLite: closing any descriptor of
+// it drops the POSIX locks that keep two processes apart.
 #include "node/state_ledger.hpp"
 
 #include <sys/stat.h>
@@ -34,7 +34,8 @@ struct StateLedger::Impl {
 
   void check_owner() const {
     if (::getpid() != owner) {
-      fail(Errc::internal, db.name() + ": the ledger was opened before fork(); open it in the child");
+      fail(Errc::internal,
+           db.name() + ": the ledger was opened before fork(); open it in the child");
     }
   }
 
@@ -54,16 +55,18 @@ struct StateLedger::Impl {
     state.children = load_be64(w.data());
     LedgerDigest checksum{};
     row.blob(4, checksum);
-    if (checksum != state.checksum()) fail_ledger_damaged(db.name(), "the checksum of its state is wrong");
+    if (checksum != state.checksum())
+      fail_ledger_damaged(db.name(), "the checksum of its state is wrong");
     if (state.key != key) {
       fail(Errc::bad_data, db.name() + ": the ledger belongs to another key (its id is " +
                                to_hex(state.key) + ", this key's is " + to_hex(key) + ")");
     }
     if (state.capacity != capacity) {
-      fail_ledger_damaged(db.name(), "it is for " + std::to_string(state.capacity) + " signatures, the key for " +
-                                  std::to_string(capacity));
+      fail_ledger_damaged(db.name(), "it is for " + std::to_string(state.capacity) +
+                                         " signatures, the key for " + std::to_string(capacity));
     }
-    if (state.next > capacity) fail_ledger_damaged(db.name(), "its next index is past the end of the key");
+    if (state.next > capacity)
+      fail_ledger_damaged(db.name(), "its next index is past the end of the key");
     // What one process has seen cannot be undone, whatever somebody copied over the file meanwhile.
     if (state.next < seen_next || state.children < seen_children) {
       fail_ledger_damaged(db.name(), "it went back to an older state while in use");
@@ -85,11 +88,12 @@ struct StateLedger::Impl {
     if (sqlite3_changes(db.get()) != 1) fail_ledger_damaged(db.name(), "its state is missing");
   }
 
-  // Every row, not only their number: one whose level or tree was damaged would not be found under its
-  // own name and be drawn anew.
+  // Every row, not only their number: one whose level or tree was damaged would not be found under
+  // its own name and be drawn anew.
   void check_children(const LedgerState& state) {
-    SqliteStatement row(db, "SELECT level,tree,seed,identifier,checksum FROM children "
-                            "ORDER BY level,tree");
+    SqliteStatement row(db,
+                        "SELECT level,tree,seed,identifier,checksum FROM children "
+                        "ORDER BY level,tree");
     std::uint64_t count = 0;
     for (LmsTreeSecret child; row.step(); ++count) {
       LedgerWord tree{};
@@ -99,7 +103,8 @@ struct StateLedger::Impl {
     if (count != state.children) fail_ledger_damaged(db.name(), "child trees are missing from it");
   }
 
-  // Columns seed, identifier, checksum from `first` on; `child` is left empty unless they are right.
+  // Columns seed, identifier, checksum from `first` on; `child` is left empty unless they are
+  // right.
   void take_child(SqliteStatement& row, int first, unsigned level, std::uint64_t tree,
                   LmsTreeSecret& child) {
     child.seed.clear();
@@ -111,19 +116,21 @@ struct StateLedger::Impl {
     if (checksum == ledger_child_checksum(key, level, tree, child)) return;
     child.seed.clear();
     fail_ledger_damaged(db.name(), "the checksum of tree " + std::to_string(tree) + " of level " +
-                                std::to_string(level) + " is wrong");
+                                       std::to_string(level) + " is wrong");
   }
 
   // False: not stored yet.
   bool find_child(unsigned level, std::uint64_t tree, std::size_t seed_bytes, LmsTreeSecret& out) {
     const LedgerWord tree_word = ledger_word(tree);
-    SqliteStatement row(db, "SELECT seed,identifier,checksum FROM children WHERE level=? AND tree=?");
+    SqliteStatement row(db,
+                        "SELECT seed,identifier,checksum FROM children WHERE level=? AND tree=?");
     row.bind(1, std::int64_t{level}).bind(2, tree_word);
     if (!row.step()) return false;
     take_child(row, 0, level, tree, out);
     if (out.seed_bytes != seed_bytes) {
       out.seed.clear();
-      fail_ledger_damaged(db.name(), "the SEED of a child tree has another length than its parameters ask for");
+      fail_ledger_damaged(
+          db.name(), "the SEED of a child tree has another length than its parameters ask for");
     }
     return true;
   }
@@ -149,9 +156,11 @@ struct StateLedger::Impl {
   std::mutex mutex;  // a transaction belongs to the connection, so threads take turns
 };
 
-void StateLedger::create(const std::filesystem::path& path, const KeyId& key, std::uint64_t capacity) {
-  const std::string taken = ": already exists; a ledger is never overwritten (not by --force either). "
-                            "Choose another --name or --out";
+void StateLedger::create(const std::filesystem::path& path, const KeyId& key,
+                         std::uint64_t capacity) {
+  const std::string taken =
+      ": already exists; a ledger is never overwritten (not by --force either). "
+      "Choose another --name or --out";
   // SQLite would play a journal that was left by an earlier ledger of this name into the new one.
   for (const char* suffix : {"-journal", "-wal"}) {
     const std::filesystem::path left = path.string() + suffix;
@@ -182,8 +191,8 @@ StateLedger StateLedger::open(const std::filesystem::path& path, const KeyId& ke
   if (db.text_of("PRAGMA journal_mode=DELETE") != "delete") {
     fail(Errc::unavailable, db.name() + ": the ledger cannot be switched to a rollback journal");
   }
-  // EXTRA: the folder is synced after the journal is gone, or a power cut could bring it back and with
-  // it the index before.
+  // EXTRA: the folder is synced after the journal is gone, or a power cut could bring it back and
+  // with it the index before.
   db.exec("PRAGMA synchronous=EXTRA");
   db.exec("PRAGMA secure_delete=ON");
   if (db.text_of("PRAGMA synchronous") != "3") {
@@ -220,8 +229,8 @@ IndexRange StateLedger::reserve(std::uint64_t count) {
   LedgerState state = impl_->read();
   const std::uint64_t left = state.capacity - state.next;
   if (count > left) {
-    fail(Errc::unavailable, impl_->db.name() + ": key is exhausted: " + std::to_string(left) + " of " +
-                                std::to_string(state.capacity) + " signatures remain, " +
+    fail(Errc::unavailable, impl_->db.name() + ": key is exhausted: " + std::to_string(left) +
+                                " of " + std::to_string(state.capacity) + " signatures remain, " +
                                 std::to_string(count) + " asked for");
   }
   const IndexRange range{state.next, state.next + count};
@@ -234,7 +243,8 @@ IndexRange StateLedger::reserve(std::uint64_t count) {
 
 void StateLedger::child_secret(unsigned level, std::uint64_t tree, std::size_t seed_bytes,
                                LmsTreeSecret& out) {
-  if (seed_bytes == 0 || seed_bytes > kMaxSeed) fail(Errc::internal, "wrong length of a child's SEED");
+  if (seed_bytes == 0 || seed_bytes > kMaxSeed)
+    fail(Errc::internal, "wrong length of a child's SEED");
   const std::lock_guard lock(impl_->mutex);
   impl_->check_owner();
   if (impl_->find_child(level, tree, seed_bytes, out)) return;

@@ -30,7 +30,7 @@ std::vector<unsigned> affinity_mask() {
   constexpr int kMost = 1 << 20;
   for (int cpus = 1024; cpus <= kMost; cpus *= 2) {
     const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(cpus),
-                                                             [](cpu_set_t* s) { CPU_FREE(s); });
+                                                               [](cpu_set_t* s) { CPU_FREE(s); });
     if (!set) break;
     const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
     CPU_ZERO_S(bytes, set.get());
@@ -43,8 +43,8 @@ std::vector<unsigned> affinity_mask() {
     }
     if (errno != EINVAL) break;
   }
-  fail(Errc::config, "cannot read the CPU mask of this process: " +
-                         std::generic_category().message(errno));
+  fail(Errc::config,
+       "cannot read the CPU mask of this process: " + std::generic_category().message(errno));
 }
 
 // What the container may use at all, whatever this process is bound to.
@@ -56,11 +56,14 @@ void read_machine(Topology& out) {
   // Caches, devices and NUMA nodes cost time at every start and are not asked for.
   hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+  // Nor does this process have to visit each CPU to ask it for its CPUID: Linux knows.
+  hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   if (hwloc_topology_load(topology) == 0) {
     const int cpus = hwloc_bitmap_weight(hwloc_topology_get_allowed_cpuset(topology));
     const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     if (cpus > 0) out.machine_cpus = static_cast<unsigned>(cpus);
-    if (cpus > 0 && cores > 0) out.cpus_per_core = std::max(1U, static_cast<unsigned>(cpus / cores));
+    if (cpus > 0 && cores > 0)
+      out.cpus_per_core = std::max(1U, static_cast<unsigned>(cpus / cores));
   }
   hwloc_topology_destroy(topology);
 }
@@ -103,10 +106,11 @@ std::optional<double> quota_v1(const fs::path& group) {
   return *quota / *period;
 }
 
-// The smallest quota from `root`/`path` up to `root`. In a container the path may be that of the host
-// and not exist under the mount, whose top is then the group itself.
+// The smallest quota from `root`/`path` up to `root`. In a container the path may be that of the
+// host and not exist under the mount, whose top is then the group itself.
 template <class QuotaOf>
-void walk(const fs::path& root, const std::string& path, QuotaOf quota_of, std::optional<double>& least) {
+void walk(const fs::path& root, const std::string& path, QuotaOf quota_of,
+          std::optional<double>& least) {
   fs::path at = root;
   std::vector<fs::path> groups = {at};
   for (const fs::path& part : fs::path(path).relative_path()) {
@@ -129,7 +133,8 @@ bool has_cpu_controller(std::string_view controllers) {
   return false;
 }
 
-// Lines "hierarchy:controllers:path"; hierarchy 0 without controllers is v2. Hybrid systems have both.
+// Lines "hierarchy:controllers:path"; hierarchy 0 without controllers is v2. Hybrid systems have
+// both.
 std::optional<double> cgroup_quota(const fs::path& root, const fs::path& proc_cgroup) {
   std::optional<double> least;
   std::ifstream in(proc_cgroup);
@@ -197,7 +202,8 @@ Rivals rivals_of(const std::vector<HostRank>& ranks, std::size_t self) {
 
 // Part of `total` for position `at` of `count`, the remainder to the first; at least 1.
 unsigned part_of(std::size_t total, std::size_t count, std::size_t at) {
-  return static_cast<unsigned>(std::max<std::size_t>(1, total / count + (at < total % count ? 1 : 0)));
+  return static_cast<unsigned>(
+      std::max<std::size_t>(1, total / count + (at < total % count ? 1 : 0)));
 }
 
 std::vector<HostRank> all_or_me(const Topology& here, const std::vector<HostRank>& ranks) {
@@ -247,7 +253,8 @@ std::string placement_warning(const Topology& here, const std::vector<HostRank>&
   std::set<unsigned> all;
   for (const HostRank& rank : ranks) all.insert(rank.mask.begin(), rank.mask.end());
 
-  // 1. More threads than cores. Which rank we are is not known here; one with our mask stands for us.
+  // 1. More threads than cores. Which rank we are is not known here; one with our mask stands for
+  // us.
   const auto me = std::ranges::find(ranks, here.mask, &HostRank::mask);
   const Rivals rivals = rivals_of(ranks, me == ranks.end() ? 0 : std::size_t(me - ranks.begin()));
   const std::size_t fair = (rivals.cpus.size() + rivals.ranks.size() - 1) / rivals.ranks.size();
@@ -265,7 +272,8 @@ std::string placement_warning(const Topology& here, const std::vector<HostRank>&
     std::snprintf(text.data(), text.size(), "%g", *here.quota_cpus);
     return std::string("the cgroup of this process allows ") + text.data() + " of " +
            plural(all.size(), "core") +
-           "; raise the CPU limit (docker --cpus, Kubernetes limits.cpu, systemd CPUQuota) to use them all";
+           "; raise the CPU limit (docker --cpus, Kubernetes limits.cpu, systemd CPUQuota) to use "
+           "them all";
   }
   // 3. mpirun bound the ranks to fewer cores than there are.
   const bool quota_forbids =
@@ -275,13 +283,13 @@ std::string placement_warning(const Topology& here, const std::vector<HostRank>&
   const std::size_t per_rank = cores / ranks.size();
   const bool helps =
       per_rank * ranks.size() * std::max(1U, here.cpus_per_core) > all.size() && per_rank > 0;
-  const std::string who = ranks.size() == 1 ? "this rank" : "the " + plural(ranks.size(), "rank") +
-                                                                " of this host";
-  const std::string how = helps ? "'mpirun --map-by slot:PE=" + std::to_string(per_rank) +
-                                      "' (or --bind-to none)"
-                                : "'mpirun --bind-to none'";
-  return who + " may use " + std::to_string(all.size()) + " of " + plural(here.machine_cpus, "core") +
-         "; start with " + how + " to use them all";
+  const std::string who =
+      ranks.size() == 1 ? "this rank" : "the " + plural(ranks.size(), "rank") + " of this host";
+  const std::string how =
+      helps ? "'mpirun --map-by slot:PE=" + std::to_string(per_rank) + "' (or --bind-to none)"
+            : "'mpirun --bind-to none'";
+  return who + " may use " + std::to_string(all.size()) + " of " +
+         plural(here.machine_cpus, "core") + "; start with " + how + " to use them all";
 }
 
 std::uint64_t peak_memory_bytes() {

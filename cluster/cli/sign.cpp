@@ -10,7 +10,7 @@
 #include "cluster/job/wire.hpp"
 #include "cluster/report/json.hpp"
 #include "cluster/report/text.hpp"
-#include "core/hash/dispatch.hpp"
+#include "node/kernel_choice.hpp"
 #include "node/atomic_file.hpp"
 #include "node/signing_key.hpp"
 #include "proto/result.pb.h"
@@ -64,7 +64,7 @@ int run(const Options& o, const CliContext& context) {
   const Bytes message = read_file(o.in, ~std::size_t{0});
   const HssKeyFile peek = load_key_file(o.key);
   const HashMany& kernel =
-      select_kernel(peek.params.levels.front().lms->hash, context.common.kernel);
+      choose_kernel(peek.params.levels.front().lms->hash, context.common.kernel);
   std::string note;
   SigningKey key = SigningKey::open(o.key, kernel, local_threads(context.common), note);
   if (!note.empty()) spdlog::warn("{}", note);

@@ -3,7 +3,7 @@
 #include "cluster/cli/options.hpp"
 #include "cluster/job/wire.hpp"
 #include "cluster/report/json.hpp"
-#include "core/hash/dispatch.hpp"
+#include "node/kernel_choice.hpp"
 #include "core/lms/hss.hpp"
 #include "node/atomic_file.hpp"
 #include "node/key_file.hpp"
@@ -25,7 +25,7 @@ int run(const Options& o, const CliContext& context) {
   const HssPublicKey key = decode_public_key(read_file(o.pub, kLargestKeyFile), o.pub);
   const Bytes signature = read_file(o.sig, kLargestSignature);
   const Bytes message = read_file(o.in, ~std::size_t{0});
-  const HashMany& kernel = select_kernel(key.top.pair.lms->hash, context.common.kernel);
+  const HashMany& kernel = choose_kernel(key.top.pair.lms->hash, context.common.kernel);
   const Verdict verdict = hss_verify(key, message, signature, kernel);
   if (context.common.format == Format::json) {
     v1::VerifyResult m;

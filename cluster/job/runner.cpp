@@ -18,6 +18,7 @@
 #include "core/base/version.hpp"
 #include "core/hash/dispatch.hpp"
 #include "core/lms/lms_cost.hpp"
+#include "node/kernel_choice.hpp"
 #include "node/topology.hpp"
 
 namespace coppice {
@@ -210,7 +211,7 @@ std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
   }
   share_spec(comm, spec);
   const LmsPair top = spec.params.levels.front();  // a copy: agree_on_plan() replaces the spec
-  const HashMany& kernel = select_kernel(top.lms->hash, spec.kernel);
+  const HashMany& kernel = choose_kernel(top.lms->hash, spec.kernel);
   LmsTreeSecret secret;  // wiped at the end of this function on every rank
   if (comm.root()) secret.seed = started.key.top.seed.duplicate();
   comm.broadcast(secret.seed.writable());
@@ -262,7 +263,7 @@ std::optional<DryRun> run_dry(Comm& comm, const KeygenRequest* request) {
   });
   share_spec(comm, spec);
   const LmsPair top = spec.params.levels.front();  // a copy: agree_on_plan() replaces the spec
-  const HashMany& kernel = select_kernel(top.lms->hash, spec.kernel);
+  const HashMany& kernel = choose_kernel(top.lms->hash, spec.kernel);
   const std::vector<RankLayout> layout = exchange_layout(comm, spec, kernel);
   double leaf_seconds = 0;
   const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, leaf_seconds);

@@ -135,9 +135,12 @@ std::span<const HashMany* const> kernels(HashId hash) {
   static const std::vector<const HashMany*> shake256 = usable(HashId::shake256);
   static const std::vector<const HashMany*> sha512 = usable(HashId::sha512);
   switch (hash) {
-    case HashId::sha256: return sha256;
-    case HashId::shake256: return shake256;
-    case HashId::sha512: return sha512;
+    case HashId::sha256:
+      return sha256;
+    case HashId::shake256:
+      return shake256;
+    case HashId::sha512:
+      return sha512;
   }
   return {};
 }

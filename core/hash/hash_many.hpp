@@ -1,9 +1,10 @@
 // The one contract of batched hash kernels: many equal-length messages, one per lane, words in SoA.
 //
-// Every hash input of the tree schemes has the form  head || body, where the head is short and known
-// (tree identifier, indices, domain separator, address) and the body is one or more digests that an
-// earlier call left in lanes. A kernel never sees a message as bytes: the head is a template and
-// the body stays in words, shifted into place when it does not start on a word boundary.
+// Every hash input of the tree schemes has the form  head || body, where the head is short and
+// known (tree identifier, indices, domain separator, address) and the body is one or more digests
+// that an earlier call left in lanes. A kernel never sees a message as bytes: the head is a
+// template and the body stays in words, shifted into place when it does not start on a word
+// boundary.
 //
 // Lane layout ("SoA"): word k of lane l is element k * lanes + l; words are the hash's own, 4 bytes
 // (SHA-256, LSH-256) or 8 bytes (SHA-512, Keccak), as host integers. An n-byte digest is
@@ -38,7 +39,8 @@ struct MessageHead {
   std::array<std::uint8_t, kMaxHeadFields> field_offset{};
   std::array<const std::uint32_t*, kMaxHeadFields> field{};
   // Whole blocks absorbed before the head (SLH-DSA: PK.seed and zeros). `midstate` is the chaining
-  // value in words, one value for all lanes, or SoA when midstate_in_lanes. nullptr: start of message.
+  // value in words, one value for all lanes, or SoA when midstate_in_lanes. nullptr: start of
+  // message.
   const void* midstate = nullptr;
   bool midstate_in_lanes = false;
   std::uint32_t absorbed = 0;  // bytes behind the midstate, counted in the padding
@@ -55,14 +57,17 @@ struct ChainSteps {
   // Offset in the head. With a field over it, the step number is added to the field, whose byte at
   // `counter` must be 0 in every lane.
   std::uint8_t counter = 0;
-  std::uint32_t first = 0;   // all lanes run j = first .. last-1, or
+  std::uint32_t first = 0;  // all lanes run j = first .. last-1, or
   std::uint32_t last = 0;
-  const std::uint32_t* lane_first = nullptr;  // per lane j = lane_first[l] .. last-1 (verification),
-  const std::uint32_t* lane_last = nullptr;   // or first .. lane_last[l]-1 (signing); lanes outside keep
+  const std::uint32_t* lane_first =
+      nullptr;  // per lane j = lane_first[l] .. last-1 (verification),
+  const std::uint32_t* lane_last =
+      nullptr;  // or first .. lane_last[l]-1 (signing); lanes outside keep
 };
 
-// One hash on one instruction family. All functions: no allocation, no exceptions, no data-dependent
-// branch or address (lane_first/lane_last are public values and may decide loop bounds).
+// One hash on one instruction family. All functions: no allocation, no exceptions, no
+// data-dependent branch or address (lane_first/lane_last are public values and may decide loop
+// bounds).
 struct HashMany {
   std::string_view name;  // "avx512", "sha-ni", "avx2", "portable", ...
   HashId hash;
@@ -70,13 +75,13 @@ struct HashMany {
   unsigned word_bytes;  // 4 or 8
   bool big_endian;      // byte order of words inside the message
 
-  // out = first n bytes of H(head || body), n in {16, 24, 32}. `body_bytes` per lane is a multiple of
-  // 8 and may be 0 or span many blocks. `out` may be `body` (in place).
+  // out = first n bytes of H(head || body), n in {16, 24, 32}. `body_bytes` per lane is a multiple
+  // of 8 and may be 0 or span many blocks. `out` may be `body` (in place).
   void (*digest)(const MessageHead& head, const void* body, std::size_t body_bytes, std::size_t n,
                  void* out) noexcept;
 
-  // x = first n bytes of H(head with step number j || x), for each j of `steps` in order. `x` is one
-  // digest in lanes, updated in place. head || x must fit one block.
+  // x = first n bytes of H(head with step number j || x), for each j of `steps` in order. `x` is
+  // one digest in lanes, updated in place. head || x must fit one block.
   void (*chain)(const MessageHead& head, const ChainSteps& steps, std::size_t n, void* x) noexcept;
 };
 
@@ -99,7 +104,8 @@ inline void put_lane(const HashMany& k, std::size_t lane, ByteView bytes, void* 
   }
 }
 
-inline void get_lane(const HashMany& k, std::size_t lane, const void* soa, ByteSpan bytes) noexcept {
+inline void get_lane(const HashMany& k, std::size_t lane, const void* soa,
+                     ByteSpan bytes) noexcept {
   const auto* base = static_cast<const std::uint8_t*>(soa);
   for (std::size_t at = 0, w = 0; at < bytes.size(); at += k.word_bytes, ++w) {
     const std::uint8_t* from = base + (w * k.lanes + lane) * k.word_bytes;

@@ -15,9 +15,8 @@ const std::array<std::uint64_t, 24> kKeccakRoundConstants = {
     0x8000000000008002, 0x8000000000000080, 0x000000000000800a, 0x800000008000000a,
     0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008};
 
-const std::array<std::uint8_t, 25> kKeccakRotations = {0,  1,  62, 28, 27, 36, 44, 6,  55,
-                                                       20, 3,  10, 43, 25, 39, 41, 45, 15,
-                                                       21, 8,  18, 2,  61, 56, 14};
+const std::array<std::uint8_t, 25> kKeccakRotations = {
+    0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56, 14};
 
 void keccak_f1600(std::array<std::uint64_t, 25>& a) noexcept {
   for (const std::uint64_t constant : kKeccakRoundConstants) {

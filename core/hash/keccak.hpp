@@ -11,7 +11,7 @@ namespace coppice {
 inline constexpr std::size_t kShake256Rate = 136;
 
 extern const std::array<std::uint64_t, 24> kKeccakRoundConstants;  // section 3.2.5
-extern const std::array<std::uint8_t, 25> kKeccakRotations;       // section 3.2.2, index x + 5y
+extern const std::array<std::uint8_t, 25> kKeccakRotations;        // section 3.2.2, index x + 5y
 
 void keccak_f1600(std::array<std::uint64_t, 25>& state) noexcept;
 

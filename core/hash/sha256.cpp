@@ -1,4 +1,5 @@
-// SHA-256, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4 section 6.2.
+// SHA-256, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4
+// section 6.2.
 #include "core/hash/sha256.hpp"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ const std::array<std::uint32_t, 64> kSha256RoundConstants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-const std::array<std::uint32_t, 8> kSha256Initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+const std::array<std::uint32_t, 8> kSha256Initial = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 void sha256_compress(std::array<std::uint32_t, 8>& state, const std::uint8_t* block) noexcept {
   using std::rotr;

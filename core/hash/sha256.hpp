@@ -1,4 +1,5 @@
-// SHA-256, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4 section 6.2.
+// SHA-256, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4
+// section 6.2.
 #pragma once
 
 #include <array>

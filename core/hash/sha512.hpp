@@ -1,4 +1,5 @@
-// SHA-512, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4 section 6.4.
+// SHA-512, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4
+// section 6.4.
 #pragma once
 
 #include <array>

@@ -17,8 +17,25 @@ void openssl_sha256_transform(std::array<std::uint32_t, 8>& state,
   std::copy_n(context.h, state.size(), state.begin());
 }
 
+void openssl_sha512_transform(std::array<std::uint64_t, 8>& state,
+                              const std::uint8_t* block) noexcept {
+  SHA512_CTX context{};
+  std::copy(state.begin(), state.end(), context.h);
+  SHA512_Transform(&context, block);
+  std::copy_n(context.h, state.size(), state.begin());
+}
+
+static const char* evp_name(HashId hash) noexcept {
+  switch (hash) {
+    case HashId::sha256: return "SHA256";
+    case HashId::shake256: return "SHAKE256";
+    case HashId::sha512: return "SHA512";
+  }
+  return "?";
+}
+
 EvpHash::EvpHash(HashId hash)
-    : md_(EVP_MD_fetch(nullptr, hash == HashId::sha256 ? "SHA256" : "SHAKE256", nullptr)),
+    : md_(EVP_MD_fetch(nullptr, evp_name(hash), nullptr)),
       context_(EVP_MD_CTX_new()),
       xof_(hash == HashId::shake256) {
   if (md_ == nullptr || context_ == nullptr) {

@@ -9,8 +9,10 @@
 
 namespace coppice {
 
-// One bare SHA-256 compression, without EVP: the fastest that OpenSSL has for one short message.
+// One bare compression, without EVP: the fastest that OpenSSL has for one short message.
 void openssl_sha256_transform(std::array<std::uint32_t, 8>& state, const std::uint8_t* block) noexcept;
+
+void openssl_sha512_transform(std::array<std::uint64_t, 8>& state, const std::uint8_t* block) noexcept;
 
 // EVP at its best: fetched once, context reused; one init, update and final per message.
 class EvpHash {
@@ -19,7 +21,7 @@ class EvpHash {
   ~EvpHash();
   EvpHash(const EvpHash&) = delete;
   EvpHash& operator=(const EvpHash&) = delete;
-  // 32 bytes of digest (SHAKE256 squeezes 32).
+  // `out` takes 64 bytes for SHA-512, else 32 (SHAKE256 squeezes 32).
   void digest(ByteView message, std::uint8_t* out) noexcept;
 
  private:

@@ -125,7 +125,7 @@ struct HeadCase {
     midstates = std::make_unique<Soa>(kernel, room);
     for (std::size_t lane = 0; lane < kernel.lanes; ++lane) {
       prefix[lane] = uniform && lane > 0 ? prefix[0] : random_bytes(random, absorbed);
-      const Bytes state = sponge                        ? keccak_midstate(prefix[lane])
+      const Bytes state = sponge                          ? keccak_midstate(prefix[lane])
                           : kernel.hash == HashId::sha512 ? sha512_midstate(prefix[lane])
                                                           : sha256_midstate(prefix[lane]);
       if (!uniform) midstates->put(lane, state);
@@ -243,9 +243,12 @@ class HashManyTest : public testing::TestWithParam<const HashMany*> {
 
   std::size_t chain_room() const {
     switch (kernel().hash) {
-      case HashId::sha256: return 55;
-      case HashId::sha512: return 111;
-      case HashId::shake256: break;
+      case HashId::sha256:
+        return 55;
+      case HashId::sha512:
+        return 111;
+      case HashId::shake256:
+        break;
     }
     return 135;
   }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <cerrno>
@@ -91,10 +90,10 @@ TEST(AtomicFile, RefusesToOverwrite) {
   const TempFolder folder;
   const fs::path path = folder.path() / "NAME.key";
   write_file(path, text("first"), FileMode::secret, Overwrite::refuse);
-  const std::string what = error_of(Errc::exists, [&] {
-    write_file(path, text("second"), FileMode::secret, Overwrite::refuse);
-  });
-  EXPECT_TRUE(contains(what, "NAME.key: already exists; choose another --name or --out, or use --force"))
+  const std::string what = error_of(
+      Errc::exists, [&] { write_file(path, text("second"), FileMode::secret, Overwrite::refuse); });
+  EXPECT_TRUE(
+      contains(what, "NAME.key: already exists; choose another --name or --out, or use --force"))
       << what;
   EXPECT_EQ(get(path), text("first"));
   EXPECT_EQ(folder.entries(), 1U);
@@ -125,7 +124,8 @@ TEST(AtomicFile, OneWinnerAmongConcurrentWriters) {
     for (int i = 0; i < 4; ++i) {
       team.emplace_back([&, i] {
         try {
-          write_file(path, Bytes(100, static_cast<std::uint8_t>(i)), FileMode::secret, Overwrite::refuse);
+          write_file(path, Bytes(100, static_cast<std::uint8_t>(i)), FileMode::secret,
+                     Overwrite::refuse);
           ++won;
           winner = i;
         } catch (const Error& e) {
@@ -146,9 +146,8 @@ TEST(AtomicFile, FullDiskLeavesTheOldFileAndNothingElse) {
   write_file(path, text("old"), FileMode::open, Overwrite::refuse);
   {
     const FileSizeLimit limit(100'000);  // the write comes back short at first
-    const std::string what = error_of(Errc::io, [&] {
-      write_file(path, Bytes(300'000), FileMode::open, Overwrite::replace);
-    });
+    const std::string what = error_of(
+        Errc::io, [&] { write_file(path, Bytes(300'000), FileMode::open, Overwrite::replace); });
     EXPECT_TRUE(contains(what, "cannot write '" + path.string() + "': File too large; ")) << what;
     error_of(Errc::io, [&] {
       write_file(folder.path() / "new", Bytes(300'000), FileMode::secret, Overwrite::refuse);
@@ -177,9 +176,8 @@ TEST(AtomicFile, WritingToImpossiblePlaces) {
   });
   fs::create_directory(folder.path() / "sub");
   for (const Overwrite overwrite : {Overwrite::refuse, Overwrite::replace}) {
-    error_of(Errc::exists, [&] {
-      write_file(folder.path() / "sub", data, FileMode::open, overwrite);
-    });
+    error_of(Errc::exists,
+             [&] { write_file(folder.path() / "sub", data, FileMode::open, overwrite); });
     error_of(Errc::io, [&] { write_file(folder.path() / "", data, FileMode::open, overwrite); });
     error_of(Errc::io, [&] { write_file("/dev/null/f", data, FileMode::open, overwrite); });
   }
@@ -194,40 +192,37 @@ TEST(AtomicFile, PermissionDenied) {
   put(folder.path() / "f", "x");
   ::chmod((folder.path() / "f").c_str(), 0);
   ::chmod(folder.path().c_str(), 0500);
-  constexpr uid_t kNobody = 65534;  // root may do everything, so the child becomes somebody else
-  if (::geteuid() == 0) {
-    ASSERT_EQ(::chown(folder.path().c_str(), kNobody, kNobody), 0);
-    ASSERT_EQ(::chown((folder.path() / "f").c_str(), kNobody, kNobody), 0);
-  }
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::geteuid() == 0 && ::seteuid(kNobody) != 0) ::_exit(99);
-    int ok = 0;
-    try {
-      write_file(folder.path() / "g", text("x"), FileMode::open, Overwrite::refuse);
-    } catch (const Error& e) {
-      ok += e.code() == Errc::permission ? 1 : 0;
-    }
-    try {
-      (void)read_file(folder.path() / "f");
-    } catch (const Error& e) {
-      ok += e.code() == Errc::permission ? 1 : 0;
-    }
-    ::_exit(ok == 2 ? 0 : 1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  give_to_nobody(folder.path());
+  give_to_nobody(folder.path() / "f");
+  const pid_t child = spawn([&] {
+    if (!become_nobody()) return 99;
+    const auto refused = [](auto&& call) {
+      try {
+        call();
+      } catch (const Error& e) {
+        return e.code() == Errc::permission;
+      }
+      return false;
+    };
+    const fs::path other = folder.path() / "g";
+    return refused([&] { write_file(other, text("x"), FileMode::open, Overwrite::refuse); }) &&
+                   refused([&] { (void)read_file(folder.path() / "f"); })
+               ? 0
+               : 1;
+  });
+  EXPECT_EQ(wait_for(child), 0);
   ::chmod(folder.path().c_str(), 0700);
 }
 
 TEST(ReadFile, RefusesWhatIsNoPlainFile) {
   const TempFolder folder;
-  const std::string missing = error_of(Errc::io, [&] { (void)read_file(folder.path() / "missing"); });
+  const std::string missing =
+      error_of(Errc::io, [&] { (void)read_file(folder.path() / "missing"); });
   EXPECT_TRUE(contains(missing, "missing': No such file")) << missing;
   error_of(Errc::io, [&] { (void)read_file(folder.path()); });
   ASSERT_EQ(::mkfifo((folder.path() / "fifo").c_str(), 0600), 0);
-  error_of(Errc::io, [&] { (void)read_file(folder.path() / "fifo"); });  // and does not wait for a writer
+  error_of(Errc::io,
+           [&] { (void)read_file(folder.path() / "fifo"); });  // and does not wait for a writer
   error_of(Errc::io, [] { (void)read_file("/dev/zero"); });
 }
 
@@ -251,7 +246,8 @@ TEST(PrepareFolder, MakesPrivateFoldersAndProvesThem) {
   prepare_folder(folder.path() / "a" / "b" / "");  // existing, trailing slash
   prepare_folder(folder.path());
   put(folder.path() / "file", "x");
-  const std::string what = error_of(Errc::exists, [&] { prepare_folder(folder.path() / "file" / "x"); });
+  const std::string what =
+      error_of(Errc::exists, [&] { prepare_folder(folder.path() / "file" / "x"); });
   EXPECT_TRUE(contains(what, "not a folder")) << what;
   error_of(Errc::exists, [&] { prepare_folder(folder.path() / "file"); });
   fs::create_symlink(folder.path() / "nowhere", folder.path() / "dangling");

@@ -78,9 +78,13 @@ TEST_F(KernelChoiceTest, BelievesAFileOfThisBuildAndNoOther) {
   put(cache(), kernel_cache_key() + portable);
   EXPECT_EQ(choose_kernel_with_cache(HashId::sha256, cache()).name, "portable");
 
-  const std::string bad[] = {"", "\n", portable, "another machine" + portable,
+  const std::string bad[] = {"",
+                             "\n",
+                             portable,
+                             "another machine" + portable,
                              kernel_cache_key() + "\nsha256 no-such-kernel\n",
-                             kernel_cache_key() + "\nsha256\n", std::string(100, '\0'),
+                             kernel_cache_key() + "\nsha256\n",
+                             std::string(100, '\0'),
                              kernel_cache_key() + std::string(8192, 'x') + portable};
   for (const std::string& text : bad) {
     put(cache(), text);
@@ -92,14 +96,16 @@ TEST_F(KernelChoiceTest, BelievesAFileOfThisBuildAndNoOther) {
 
 TEST_F(KernelChoiceTest, WorksWithoutAPlaceForTheFile) {
   put(home_ / "file", "not a folder");
-  EXPECT_EQ(choose_kernel_with_cache(HashId::sha256, home_ / "file" / "kernels").hash, HashId::sha256);
+  EXPECT_EQ(choose_kernel_with_cache(HashId::sha256, home_ / "file" / "kernels").hash,
+            HashId::sha256);
   EXPECT_EQ(choose_kernel_with_cache(HashId::sha256, {}).hash, HashId::sha256);
   EXPECT_FALSE(fs::exists(cache()));
 }
 
 TEST_F(KernelChoiceTest, ForcedNamesWinAndWrongOnesAreRefused) {
   for (const HashId hash : kHashes) {
-    for (const HashMany* kernel : kernels(hash)) EXPECT_EQ(&choose_kernel(hash, kernel->name), kernel);
+    for (const HashMany* kernel : kernels(hash))
+      EXPECT_EQ(&choose_kernel(hash, kernel->name), kernel);
     EXPECT_EQ(&choose_kernel(hash), &choose_kernel(hash));
   }
   EXPECT_THROW((void)choose_kernel(HashId::sha256, "mmx"), Error);

@@ -101,13 +101,22 @@ TEST(KeyFile, GoldenBytes) {
   ASSERT_EQ(file.size(), kKeyBytes);
   EXPECT_EQ(to_hex(ByteView(file).first(52)),
             "434f50504943454b"  // COPPICEK
-            "00000001" "00000003" "00000001" "00000003"
+            "00000001"
+            "00000003"
+            "00000001"
+            "00000003"
             "000000006553f100"
             "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
             "00000002");
   EXPECT_EQ(to_hex(ByteView(file).subspan(52, 64)),
-            "00000006" "00000003" "00000005" "00000004" + std::string(96, '0'));
-  EXPECT_EQ(to_hex(ByteView(file).subspan(116, 20)), "101112131415161718191a1b1c1d1e1f" "00000020");
+            "00000006"
+            "00000003"
+            "00000005"
+            "00000004" +
+                std::string(96, '0'));
+  EXPECT_EQ(to_hex(ByteView(file).subspan(116, 20)),
+            "101112131415161718191a1b1c1d1e1f"
+            "00000020");
   EXPECT_EQ(file[136], 0x30);
   EXPECT_EQ(file[168], 0x77);
 }
@@ -155,17 +164,19 @@ TEST(KeyFile, FieldsAreCheckedBehindTheChecksum) {
   // 24-byte LMS type: against its own LM-OTS type, and as a whole level against the other one.
   const HssParams small = parse_hss_params("5/8", "sha256-192");
   EXPECT_TRUE(contains(with(60, small.levels[0].lms->type), "different hashes"));
-  EXPECT_TRUE(contains(refused(resealed(good, [&](Bytes& f) {
-                         store_be32(f.data() + 60, small.levels[0].lms->type);
-                         store_be32(f.data() + 64, small.levels[0].ots->type);
-                       })),
+  EXPECT_TRUE(contains(refused(resealed(good,
+                                        [&](Bytes& f) {
+                                          store_be32(f.data() + 60, small.levels[0].lms->type);
+                                          store_be32(f.data() + 64, small.levels[0].ots->type);
+                                        })),
                        "mix hashes"));
   EXPECT_TRUE(contains(with(112, 1), "beyond its last level"));
   for (const std::uint32_t seed_bytes : {0U, 16U, 24U, 31U, 33U, 0xffffffffU}) {
     EXPECT_TRUE(contains(with(132, seed_bytes), "SEED has "));
   }
-  EXPECT_TRUE(contains(refused(resealed(good, [](Bytes& f) { std::fill_n(f.begin() + 168, 32, 0); })),
-                       "complete and has no root"));
+  EXPECT_TRUE(
+      contains(refused(resealed(good, [](Bytes& f) { std::fill_n(f.begin() + 168, 32, 0); })),
+               "complete and has no root"));
 }
 
 TEST(KeyFile, SaysWhatAWrongFileIs) {
@@ -227,11 +238,11 @@ TEST(CacheFile, EveryChangedByteAndLengthIsFound) {
     for (const unsigned change : {1U, 0x80U, 0xffU}) {
       Bytes bad = good;
       bad[i] = static_cast<std::uint8_t>(bad[i] ^ change);
-      EXPECT_TRUE(error_of(Errc::bad_data, [&] { (void)decode_cache_file(bad, key, "c"); })
-                      .starts_with("c: "));
+      EXPECT_TRUE(error_of(Errc::bad_data, [&] {
+                    (void)decode_cache_file(bad, key, "c");
+                  }).starts_with("c: "));
     }
-    error_of(Errc::bad_data,
-             [&] { (void)decode_cache_file(ByteView(good).first(i), key, "c"); });
+    error_of(Errc::bad_data, [&] { (void)decode_cache_file(ByteView(good).first(i), key, "c"); });
   }
   Bytes longer = good;
   longer.push_back(0);

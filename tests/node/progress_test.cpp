@@ -24,15 +24,17 @@ Written run(ProgressMode mode, bool terminal, std::chrono::milliseconds duration
   Written out;
   std::chrono::milliseconds now{0};
   {
-    Progress progress("keygen LMS_SHA256_M32_H20", total, mode, terminal, [&](const std::string& text) {
-      out.texts.push_back(text);
-      out.at.push_back(now);
-    });
+    Progress progress("keygen LMS_SHA256_M32_H20", total, mode, terminal,
+                      [&](const std::string& text) {
+                        out.texts.push_back(text);
+                        out.at.push_back(now);
+                      });
     const Clock::time_point start = Clock::now();
     for (; now <= duration; now += 100ms) {
       const auto share = static_cast<double>(now.count()) / static_cast<double>(duration.count());
-      progress.update_at(before + static_cast<std::uint64_t>(share * static_cast<double>(total - before)),
-                         start + now);
+      progress.update_at(
+          before + static_cast<std::uint64_t>(share * static_cast<double>(total - before)),
+          start + now);
     }
   }
   return out;
@@ -66,8 +68,8 @@ TEST(Progress, TerminalIsRedrawnAtMostFourTimesASecond) {
   ASSERT_GT(w.texts.size(), 20U);
   EXPECT_LE(w.at[0], 2s);
   for (std::size_t i = 0; i < w.at.size(); ++i) {
-    const auto in_second = std::ranges::count_if(
-        w.at, [&](auto t) { return t >= w.at[i] && t < w.at[i] + 1s; });
+    const auto in_second =
+        std::ranges::count_if(w.at, [&](auto t) { return t >= w.at[i] && t < w.at[i] + 1s; });
     EXPECT_LE(in_second, 4 + (w.texts.back() == "\n" ? 1 : 0));
   }
   for (std::size_t i = 0; i + 1 < w.texts.size(); ++i) {
@@ -105,7 +107,8 @@ TEST(Progress, ResumedJob) {
 
 TEST(Progress, LongTimesAndSlowRates) {
   std::string last;
-  Progress progress("x", 100, ProgressMode::always, true, [&](const std::string& t) { last = t; }, "keys");
+  Progress progress(
+      "x", 100, ProgressMode::always, true, [&](const std::string& t) { last = t; }, "keys");
   const Clock::time_point start = Clock::now();
   progress.update_at(0, start);
   progress.update_at(1, start + 20s);

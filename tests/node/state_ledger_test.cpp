@@ -1,12 +1,11 @@
 // The ledger under concurrency, kills, damage and misuse: an index is handed out once, ever.
 #include "node/state_ledger.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sqlite3.h>
-#include <sys/wait.h>
 
-#include <cerrno>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <limits>
 #include <map>
@@ -38,24 +37,9 @@ fs::path fast_base() {
 void sql(const fs::path& path, const std::string& text) {
   sqlite3* db = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(db, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  ASSERT_EQ(sqlite3_exec(db, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(db);
   sqlite3_close(db);
-}
-
-// Reads indices that children write to a pipe, 8 bytes each, until all have gone.
-std::vector<std::uint64_t> drain(int fd) {
-  std::vector<std::uint64_t> all;
-  std::uint64_t value = 0;
-  for (;;) {
-    const ssize_t n = ::read(fd, &value, sizeof value);  // writes of 8 bytes are atomic
-    if (n < 0 && errno == EINTR) continue;
-    if (n != sizeof value) return all;
-    all.push_back(value);
-  }
-}
-
-void send(int fd, std::uint64_t value) {
-  if (::write(fd, &value, sizeof value) != sizeof value) ::_exit(98);
 }
 
 TEST(StateLedger, HandsOutEveryIndexOnce) {
@@ -184,15 +168,16 @@ TEST(StateLedger, TamperedRowsAreFound) {
   StateLedger::create(path, kKey, 32);
   (void)StateLedger::open(path, kKey, 32).reserve(7);
   const Bytes good = get(path);
-  for (const char* change : {
-           "UPDATE state SET next=x'0000000000000006'", "UPDATE state SET next=x'0000000000000008'",
-           "UPDATE state SET next=x'06'", "UPDATE state SET next=6", "UPDATE state SET next=''",
-           "UPDATE state SET capacity=x'0000000000000040'", "UPDATE state SET checksum=zeroblob(32)",
-           "UPDATE state SET children=x'0000000000000001'", "UPDATE state SET key=zeroblob(16)",
-           "DELETE FROM state", "DROP TABLE children", "CREATE TABLE more(x)",
-           "CREATE TRIGGER t AFTER UPDATE ON state BEGIN UPDATE state SET next=x'0000000000000000'; END",
-           "PRAGMA user_version=2", "PRAGMA application_id=7",
-           "INSERT INTO children VALUES(1,zeroblob(8),zeroblob(32),zeroblob(16),zeroblob(32))"}) {
+  for (const char* change :
+       {"UPDATE state SET next=x'0000000000000006'", "UPDATE state SET next=x'0000000000000008'",
+        "UPDATE state SET next=x'06'", "UPDATE state SET next=6", "UPDATE state SET next=''",
+        "UPDATE state SET capacity=x'0000000000000040'", "UPDATE state SET checksum=zeroblob(32)",
+        "UPDATE state SET children=x'0000000000000001'", "UPDATE state SET key=zeroblob(16)",
+        "DELETE FROM state", "DROP TABLE children", "CREATE TABLE more(x)",
+        "CREATE TRIGGER t AFTER UPDATE ON state BEGIN UPDATE state SET next=x'0000000000000000'; "
+        "END",
+        "PRAGMA user_version=2", "PRAGMA application_id=7",
+        "INSERT INTO children VALUES(1,zeroblob(8),zeroblob(32),zeroblob(16),zeroblob(32))"}) {
     put(path, good);
     sql(path, change);
     error_of(Errc::bad_data, [&] { (void)StateLedger::open(path, kKey, 32).reserve(1); });
@@ -230,7 +215,8 @@ TEST(StateLedger, EveryFlippedByteIsFoundOrHarmless) {
   std::size_t refused = 0;
   const auto unused = [&](std::size_t i) {  // zeros around: space between cells, sampled only
     const std::size_t from = i < 8 ? 0 : i - 8;
-    const ByteView near = ByteView(good).subspan(from, std::min<std::size_t>(17, good.size() - from));
+    const ByteView near =
+        ByteView(good).subspan(from, std::min<std::size_t>(17, good.size() - from));
     return i >= 100 && std::ranges::all_of(near, [](std::uint8_t b) { return b == 0; });
   };
   for (std::size_t i = 0; i < good.size(); ++i) {
@@ -262,53 +248,37 @@ TEST(StateLedger, EveryFlippedByteIsFoundOrHarmless) {
   EXPECT_GT(refused, 1000U);
 }
 
-// A8: 8 processes of 4 threads on a key of 32 leaves: 32 distinct indices, then "exhausted", and the
-// counter stays.
+// A8: 8 processes of 4 threads on a key of 32 leaves: 32 distinct indices, then "exhausted", and
+// the counter stays.
 TEST(StateLedger, ProcessesAndThreadsNeverShareAnIndex) {
   const TempFolder folder;
   const fs::path path = folder.path() / "k.state";
   StateLedger::create(path, kKey, 32);
-  int pipe_fds[2];
-  ASSERT_EQ(::pipe(pipe_fds), 0);
-  std::vector<pid_t> children;
-  for (int p = 0; p < 8; ++p) {
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      ::close(pipe_fds[0]);
-      std::atomic<int> exhausted{0};
-      try {
-        StateLedger ledger = StateLedger::open(path, kKey, 32);
-        std::vector<std::thread> team;
-        for (int t = 0; t < 4; ++t) {
-          team.emplace_back([&] {
-            try {
-              for (;;) {
-                const IndexRange range = ledger.reserve(1);
-                if (range.last != range.first + 1) ::_exit(97);
-                send(pipe_fds[1], range.first);
-              }
-            } catch (const Error& e) {
-              if (e.code() == Errc::unavailable && contains(e.what(), "exhausted")) ++exhausted;
-            }
-          });
+  NumberPipe pipe;
+  const auto reserve_all = [&] {
+    std::atomic<int> exhausted{0};
+    StateLedger ledger = StateLedger::open(path, kKey, 32);
+    std::vector<std::thread> team;
+    for (int t = 0; t < 4; ++t) {
+      team.emplace_back([&] {
+        try {
+          for (;;) {
+            const IndexRange range = ledger.reserve(1);
+            if (range.last != range.first + 1) ::_exit(97);
+            pipe.send(range.first);
+          }
+        } catch (const Error& e) {
+          if (e.code() == Errc::unavailable && contains(e.what(), "exhausted")) ++exhausted;
         }
-        for (std::thread& t : team) t.join();
-      } catch (...) {
-        ::_exit(96);
-      }
-      ::_exit(exhausted == 4 ? 0 : 1);
+      });
     }
-    children.push_back(child);
-  }
-  ::close(pipe_fds[1]);
-  const std::vector<std::uint64_t> got = drain(pipe_fds[0]);
-  ::close(pipe_fds[0]);
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+    for (std::thread& t : team) t.join();
+    return exhausted == 4 ? 0 : 1;
+  };
+  std::vector<pid_t> children;
+  for (int p = 0; p < 8; ++p) children.push_back(spawn(reserve_all));
+  const std::vector<std::uint64_t> got = pipe.drain();
+  for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
   EXPECT_EQ(got.size(), 32U);
   const std::set<std::uint64_t> distinct(got.begin(), got.end());
   EXPECT_EQ(distinct.size(), 32U);
@@ -323,35 +293,25 @@ TEST(StateLedger, KilledProcessesLoseNothing) {
   constexpr std::uint64_t kCapacity = 1'000'000;
   StateLedger::create(path, kKey, kCapacity);
   std::set<std::uint64_t> seen;
-  std::uint64_t random = 0;
+  std::array<std::uint8_t, 8> random{};
   for (int round = 0; round < 100; ++round) {
-    int pipe_fds[2];
-    ASSERT_EQ(::pipe(pipe_fds), 0);
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      ::close(pipe_fds[0]);
-      try {
-        StateLedger ledger = StateLedger::open(path, kKey, kCapacity);
-        for (;;) send(pipe_fds[1], ledger.reserve(1).first);
-      } catch (...) {
-        ::_exit(96);
-      }
-    }
-    ::close(pipe_fds[1]);
-    // Wait for the first index (so that the loop runs), then a moment that falls anywhere in a round.
-    struct pollfd ready = {pipe_fds[0], POLLIN, 0};
+    NumberPipe pipe;
+    const pid_t child = spawn([&] {
+      StateLedger ledger = StateLedger::open(path, kKey, kCapacity);
+      for (;;) pipe.send(ledger.reserve(1).first);
+      return 0;
+    });
+    // Wait for the first index (so that the loop runs), then a moment that falls anywhere in a
+    // round.
+    struct pollfd ready = {pipe.reader(), POLLIN, 0};
     ASSERT_EQ(::poll(&ready, 1, 60'000), 1);
-    random_private_bytes(ByteSpan(reinterpret_cast<std::uint8_t*>(&random), sizeof random));
-    ::usleep(static_cast<useconds_t>(random % 8000));
+    random_private_bytes(random);
+    ::usleep(static_cast<useconds_t>(load_be64(random.data()) % 8000));
     ::kill(child, SIGKILL);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    ASSERT_TRUE(WIFSIGNALED(status));
-    for (const std::uint64_t index : drain(pipe_fds[0])) {
+    ASSERT_EQ(wait_for(child), 128 + SIGKILL);
+    for (const std::uint64_t index : pipe.drain()) {
       ASSERT_TRUE(seen.insert(index).second) << "index " << index << " twice, round " << round;
     }
-    ::close(pipe_fds[0]);
     ASSERT_GE(StateLedger::open(path, kKey, kCapacity).next(), *seen.rbegin() + 1);
   }
   EXPECT_GE(seen.size(), 100U);
@@ -362,26 +322,22 @@ TEST(StateLedger, LockedByAnother) {
   const fs::path path = folder.path() / "k.state";
   StateLedger::create(path, kKey, 32);
   StateLedger ledger = StateLedger::open(path, kKey, 32);
-  int pipe_fds[2];
-  ASSERT_EQ(::pipe(pipe_fds), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  NumberPipe pipe;
+  const pid_t child = spawn([&] {
     sqlite3* db = nullptr;
-    if (sqlite3_open(path.c_str(), &db) != SQLITE_OK) ::_exit(1);
-    if (sqlite3_exec(db, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr) != SQLITE_OK) ::_exit(1);
-    send(pipe_fds[1], 1);
+    if (sqlite3_open(path.c_str(), &db) != SQLITE_OK) return 1;
+    if (sqlite3_exec(db, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr) != SQLITE_OK) return 1;
+    pipe.send(1);
     ::pause();
-    ::_exit(0);
-  }
-  std::uint64_t go = 0;
-  ASSERT_EQ(::read(pipe_fds[0], &go, sizeof go), ssize_t{sizeof go});
+    return 0;
+  });
+  struct pollfd ready = {pipe.reader(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ready, 1, 60'000), 1);
   const std::string what = error_of(Errc::unavailable, [&] { (void)ledger.reserve(1); });
   EXPECT_TRUE(contains(what, "locked by another process")) << what;
   ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(wait_for(child), 128 + SIGKILL);
   EXPECT_EQ(ledger.reserve(1).first, 0U);
-  ::close(pipe_fds[0]);
-  ::close(pipe_fds[1]);
 }
 
 TEST(StateLedger, NotUsableAfterFork) {
@@ -389,8 +345,7 @@ TEST(StateLedger, NotUsableAfterFork) {
   const fs::path path = folder.path() / "k.state";
   StateLedger::create(path, kKey, 32);
   StateLedger ledger = StateLedger::open(path, kKey, 32);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const pid_t child = spawn([&] {
     int ok = 0;
     const auto refused = [&](auto&& call) {
       try {
@@ -404,11 +359,9 @@ TEST(StateLedger, NotUsableAfterFork) {
     LmsTreeSecret secret;
     refused([&] { ledger.child_secret(1, 0, 32, secret); });
     { const StateLedger gone = std::move(ledger); }
-    ::_exit(ok == 3 ? 0 : 1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+    return ok == 3 ? 0 : 1;
+  });
+  EXPECT_EQ(wait_for(child), 0);
   EXPECT_EQ(ledger.reserve(1).first, 0U);
 }
 
@@ -428,13 +381,13 @@ TEST(StateLedger, ReplacedOrRolledBackWhileOpen) {
   fs::rename(folder.path() / "moved", path);
   StateLedger ledger = StateLedger::open(path, kKey, 32);
   (void)ledger.reserve(1);
-  // An old copy over the same file. (From another process: closing a descriptor here drops our locks.)
-  const pid_t child = ::fork();
-  if (child == 0) {
+  // An old copy over the same file. (From another process: closing a descriptor here drops our
+  // locks.)
+  const pid_t child = spawn([&] {
     put(path, fresh);
-    ::_exit(0);
-  }
-  ::waitpid(child, nullptr, 0);
+    return 0;
+  });
+  EXPECT_EQ(wait_for(child), 0);
   const std::string what = error_of(Errc::bad_data, [&] { (void)ledger.reserve(1); });
   EXPECT_TRUE(contains(what, "went back")) << what;
 }
@@ -444,25 +397,18 @@ TEST(StateLedger, ReadOnlyLedgerIsRefused) {
   const fs::path path = folder.path() / "k.state";
   StateLedger::create(path, kKey, 32);
   ::chmod(path.c_str(), 0400);
-  constexpr uid_t kNobody = 65534;
-  if (::geteuid() == 0) {
-    ASSERT_EQ(::chown(folder.path().c_str(), kNobody, kNobody), 0);
-    ASSERT_EQ(::chown(path.c_str(), kNobody, kNobody), 0);
-  }
+  give_to_nobody(folder.path());
+  give_to_nobody(path);
   const auto as_nobody = [&] {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      if (::geteuid() == 0 && ::seteuid(kNobody) != 0) ::_exit(99);
+    return wait_for(spawn([&] {
+      if (!become_nobody()) return 99;
       try {
         (void)StateLedger::open(path, kKey, 32).reserve(1);
       } catch (const Error& e) {
-        ::_exit(e.exit_code());
+        return e.exit_code();
       }
-      ::_exit(0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WEXITSTATUS(status);
+      return 0;
+    }));
   };
   EXPECT_EQ(as_nobody(), static_cast<int>(Errc::permission));  // the file
   ::chmod(path.c_str(), 0600);
@@ -510,35 +456,21 @@ TEST(StateLedger, ProcessesAgreeOnChildTrees) {
   const TempFolder folder;
   const fs::path path = folder.path() / "k.state";
   StateLedger::create(path, kKey, 32);
-  int pipe_fds[2];
-  ASSERT_EQ(::pipe(pipe_fds), 0);
-  std::vector<pid_t> pids;
-  for (int p = 0; p < 6; ++p) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      try {
-        StateLedger ledger = StateLedger::open(path, kKey, 32);
-        for (std::uint64_t tree = 0; tree < 10; ++tree) {
-          LmsTreeSecret secret;
-          ledger.child_secret(1, tree, 32, secret);
-          send(pipe_fds[1], (load_be64(secret.seed.bytes().data()) & ~std::uint64_t{0xff}) | tree);
-        }
-      } catch (...) {
-        ::_exit(1);
-      }
-      ::_exit(0);
+  NumberPipe pipe;
+  const auto draw_ten = [&] {
+    StateLedger ledger = StateLedger::open(path, kKey, 32);
+    for (std::uint64_t tree = 0; tree < 10; ++tree) {
+      LmsTreeSecret secret;
+      ledger.child_secret(1, tree, 32, secret);
+      pipe.send((load_be64(secret.seed.bytes().data()) & ~std::uint64_t{0xff}) | tree);
     }
-    pids.push_back(child);
-  }
-  ::close(pipe_fds[1]);
+    return 0;
+  };
+  std::vector<pid_t> children;
+  for (int p = 0; p < 6; ++p) children.push_back(spawn(draw_ten));
   std::map<std::uint64_t, std::set<std::uint64_t>> seeds;
-  for (const std::uint64_t v : drain(pipe_fds[0])) seeds[v & 0xff].insert(v);
-  ::close(pipe_fds[0]);
-  for (const pid_t pid : pids) {
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  for (const std::uint64_t v : pipe.drain()) seeds[v & 0xff].insert(v);
+  for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
   EXPECT_EQ(seeds.size(), 10U);
   for (const auto& [tree, drawn] : seeds) EXPECT_EQ(drawn.size(), 1U) << "tree " << tree;
   (void)StateLedger::open(path, kKey, 32);

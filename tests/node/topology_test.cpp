@@ -77,7 +77,8 @@ TEST(Topology, MaskIsThatOfTheScheduler) {
     if (::sched_setaffinity(0, sizeof one, &one) != 0) ::_exit(2);
     const Topology after = read_topology();
     // Binding narrows the mask and not the machine.
-    ::_exit(after.mask == std::vector<unsigned>{last} && after.machine_cpus == before.machine_cpus &&
+    ::_exit(after.mask == std::vector<unsigned>{last} &&
+                    after.machine_cpus == before.machine_cpus &&
                     before.machine_cpus >= before.mask.size() && after.cpus_per_core >= 1
                 ? 0
                 : 1);
@@ -233,8 +234,9 @@ TEST(Placement, NamesTheFlagOfMpirun) {
   smt.cpus_per_core = 2;
   EXPECT_TRUE(contains(placement_warning(smt, {}, 2, true), "slot:PE=4'"));
   // Two ranks on the same core; three ranks that PE cannot help on four cores.
-  EXPECT_TRUE(contains(placement_warning(machine(2, cpus(0, 1)), {{cpus(0, 1)}, {cpus(0, 1)}}, 1, true),
-                       "may use 1 of 2 cores; start with 'mpirun --map-by slot:PE=1'"));
+  EXPECT_TRUE(
+      contains(placement_warning(machine(2, cpus(0, 1)), {{cpus(0, 1)}, {cpus(0, 1)}}, 1, true),
+               "may use 1 of 2 cores; start with 'mpirun --map-by slot:PE=1'"));
   EXPECT_TRUE(contains(placement_warning(machine(4, cpus(0, 1)),
                                          {{cpus(0, 1)}, {cpus(1, 1)}, {cpus(2, 1)}}, 1, true),
                        "start with 'mpirun --bind-to none' to use them all"));

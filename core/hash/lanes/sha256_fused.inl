@@ -21,10 +21,6 @@ struct Sha256Fixed {
   P w4, w5;
   std::uint32_t bits;  // word 15
   int counter_shift;
-  // Round constants of the unrolled rounds. The core takes a load for dependent on a store before it
-  // when their addresses agree in the low 12 bits: with the table at the place of this object in a
-  // page, a call took 500 cycles more. Here their distance is fixed.
-  std::uint32_t k[32];
 };
 
 // The low 32 bits of (high:low) >> Bits.
@@ -49,7 +45,7 @@ template <int N, int Bits, class P>
 [[gnu::noinline]] void sha256_fused_step(const Sha256Fixed<P>& f, std::uint32_t j,
                                          const std::uint32_t* from, std::uint32_t* to) noexcept {
   constexpr int kTail = 5 + N;  // the word with the last bytes of x and the padding bit
-  const std::uint32_t* k = f.k;
+  const std::uint32_t* k = sha256_constants();
   const auto x = [&](int i) __attribute__((always_inline)) {
     return load_row<P>(from, static_cast<std::size_t>(i));
   };
@@ -123,8 +119,16 @@ template <class P>
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&head.bytes);
   const auto* offsets = reinterpret_cast<const std::uint8_t*>(&head.field_offset);
   const auto* fields = reinterpret_cast<const std::uint32_t* const*>(&head.field);
-  P w[kMaxHead / 4];
+  // In registers: the core takes a load for dependent on a store before it when their addresses
+  // agree in the low 12 bits, and with these rows in memory at the place of the round constants in
+  // a page the call took 500 cycles more. Fields ascend, so one look at the next is enough.
+  P w[6];
+  std::size_t next = 0;
   unrolled<0, 6>([&]<int I>() __attribute__((always_inline)) {
+    if (next < head.field_count && offsets[next] == 4 * I) {
+      w[I] = load_row<P>(fields[next++], 0);
+      return;
+    }
     std::uint32_t word;
     __builtin_memcpy(&word, bytes + 4 * I, 4);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -136,7 +140,6 @@ template <class P>
     }
     w[I] = splat<P>(word);
   });
-  for (std::size_t i = 0; i < head.field_count; ++i) w[offsets[i] / 4] = load_row<P>(fields[i], 0);
 
   sha256_start<P>(head, f.start);
   f.bits = 8 * (head.absorbed + static_cast<std::uint32_t>(head.length + body_bytes));
@@ -151,7 +154,6 @@ template <class P>
   f.part[1] = f.part[1] + small_sigma1(splat<P>(f.bits));
   f.w4 = w[4];
   f.w5 = w[5];
-  __builtin_memcpy(f.k, k, sizeof f.k);
 }
 
 template <class T>

@@ -11,9 +11,7 @@ struct Avx2 {
   static constexpr bool kBigEndian = true;
   static constexpr std::size_t kBlockWords = 16;
 
-  static P wide_field(const std::uint32_t* field) {
-    return widen_field<P, 4, false>(field);
-  }
+  static P wide_field(const std::uint32_t* field) { return widen_field<P, 4, false>(field); }
 };
 
 }  // namespace

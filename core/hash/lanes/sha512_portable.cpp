@@ -11,9 +11,7 @@ struct Portable {
   static constexpr bool kBigEndian = true;
   static constexpr std::size_t kBlockWords = 16;
 
-  static P wide_field(const std::uint32_t* field) {
-    return widen_field<P, 2, false>(field);
-  }
+  static P wide_field(const std::uint32_t* field) { return widen_field<P, 2, false>(field); }
 };
 
 }  // namespace
