@@ -265,27 +265,39 @@ Bytes encode_cache_file(const HssKeyFile& key, const TreeCache& cache) {
   return file;
 }
 
+CacheHead decode_cache_head(ByteView file, const std::string& name) {
+  const auto damaged = [&](const std::string& why) { fail(Errc::bad_data, name + ": " + why); };
+  check_magic(file, kCacheMagic, name, "a tree cache of Coppice");
+  if (file.size() < kCacheHead + kDigest) damaged("cut off inside its head");
+  Reader in(file.first(kCacheHead), name);
+  (void)in.take(kCacheMagic.size() + 4);
+  CacheHead head;
+  const std::uint32_t lms = in.u32();
+  std::string problem;
+  if (!make_pair(lms, in.u32(), head.pair, problem)) damaged(problem);
+  head.depth = in.u32();
+  if (head.depth > head.pair.lms->h) damaged("its depth is above the height of the tree");
+  // The length is known from types and depth: nothing else decides how much memory is used.
+  const std::uint64_t nodes = cache_node_bytes(head.depth, head.pair.lms->m);
+  if (in.u64() != nodes) damaged("a cache of another depth than it says");
+  check_frame(file, kCacheHead + nodes + kDigest, name);
+  std::ranges::copy(in.take(head.id.size()), head.id.begin());
+  std::ranges::copy(in.take(kIdentifierBytes), head.identifier.begin());
+  in.expect_end();
+  return head;
+}
+
 TreeCache decode_cache_file(ByteView file, const HssKeyFile& key, const std::string& name) {
   const LmsPair& top = key.params.levels.front();
   const auto damaged = [&](const std::string& why) { fail(Errc::bad_data, name + ": " + why); };
-  check_magic(file, kCacheMagic, name, "a tree cache of Coppice");
-  // The length is known from the key alone: nothing in the file decides how much memory is used.
-  const std::uint64_t nodes = cache_node_bytes(key.cache_depth, top.lms->m);
-  check_frame(file, kCacheHead + nodes + kDigest, name);
-
-  Reader in(file.first(file.size() - kDigest), name);
-  (void)in.take(kCacheMagic.size() + 4);
-  const std::uint32_t lms = in.u32();
-  const std::uint32_t ots = in.u32();
-  if (lms != top.lms->type || ots != top.ots->type) damaged("a cache of other parameters");
-  if (in.u32() != key.cache_depth || in.u64() != nodes) damaged("a cache of another depth");
-  if (!equal(in.take(key.id.size()), key.id) ||
-      !equal(in.take(kIdentifierBytes), key.top.identifier)) {
+  const CacheHead head = decode_cache_head(file, name);
+  if (head.pair.lms != top.lms || head.pair.ots != top.ots) damaged("a cache of other parameters");
+  if (head.depth != key.cache_depth) damaged("a cache of another depth");
+  if (head.id != key.id || head.identifier != key.top.identifier) {
     damaged("the cache of another key");
   }
   TreeCache cache(0, top.lms->h, key.cache_depth, top.lms->m);
-  std::ranges::copy(in.take(cache.bytes().size()), cache.bytes().begin());
-  in.expect_end();
+  std::ranges::copy(file.subspan(kCacheHead, cache.bytes().size()), cache.bytes().begin());
   if (!equal(cache.root(), ByteView(key.root).first(top.lms->m))) {
     damaged("its root is not the root of the key");
   }

@@ -40,6 +40,13 @@ struct HssKeyFile {
 // NAME.cache: magic, key id, shape, rows of the top tree in heap order, SHA-256. decode checks length,
 // checksum and that it belongs to `key`; the caller proves the nodes (TreeCache::first_inconsistent).
 [[nodiscard]] Bytes encode_cache_file(const HssKeyFile& key, const TreeCache& cache);
+struct CacheHead {
+  LmsPair pair;
+  std::uint32_t depth = 0;
+  KeyId id{};
+  std::array<std::uint8_t, kIdentifierBytes> identifier{};
+};
+[[nodiscard]] CacheHead decode_cache_head(ByteView file, const std::string& name);  // checks the sum
 [[nodiscard]] TreeCache decode_cache_file(ByteView file, const HssKeyFile& key, const std::string& name);
 
 // The files of one key: FOLDER/NAME.key and its companions.

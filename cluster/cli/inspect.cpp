@@ -60,6 +60,14 @@ void fill_public(const HssPublicKey& key, v1::InspectResult& m) {
   m.set_public_key(to_hex(key.encode()));
 }
 
+void fill_cache(const CacheHead& cache, v1::InspectResult& m) {
+  m.set_kind("cache");
+  fill_levels({{cache.pair}}, m);
+  m.set_hss_levels(0);  // not said there
+  m.set_identifier(to_hex(cache.identifier));
+  m.set_cache_depth(cache.depth);
+}
+
 // Walks a signature by its own codes; nothing where they lead nowhere.
 bool fill_signature(ByteView data, v1::InspectResult& m) {
   if (data.size() < 8 || load_be32(data.data()) >= kMaxHssLevels) return false;
@@ -114,6 +122,7 @@ std::string as_text(const v1::InspectResult& m) {
     line("cache rows", std::to_string(m.cache_depth()));
     if (m.insecure_seed()) line("WARNING", "made from a given seed; for known-answer runs only");
   }
+  if (m.kind() == "cache") line("rows", std::to_string(m.cache_depth()));
   line("identifier", m.identifier());
   line("public key", m.public_key());
   for (int i = 0; i < m.leaf_numbers_size(); ++i) {
@@ -134,7 +143,7 @@ int run(const std::string& file, const CliContext& context) {
   if (starts_with(data, "COPPICEK")) {
     fill_private(file, decode_key_file(data, file), m);
   } else if (starts_with(data, "COPPICEC")) {
-    m.set_kind("cache");
+    fill_cache(decode_cache_head(data, file), m);
   } else if (starts_with(data, "SQLite format 3")) {
     fail(Errc::usage, file + " is a ledger; inspect the .key file beside it to see the state");
   } else if (!fill_signature(data, m)) {

@@ -97,6 +97,10 @@ class Json(support.ProgramTest):
         self.assertTrue(m["valid"])
         for file in (key / "key.key", key / "key.pub", key / "key.cache", self.dir / "sig"):
             self.checked("InspectResult", "inspect", file)
+        private, cache = (self.inspect(key / name) for name in ("key.key", "key.cache"))
+        self.assertEqual(cache["kind"], "cache")
+        for field in ("params", "identifier", "cache_depth"):
+            self.assertEqual(cache[field], private[field])
 
     def test_tables(self):
         self.checked("ListParamsResult", "list-params")

@@ -228,6 +228,11 @@ TEST(CacheFile, RoundTripForEveryDepth) {
     EXPECT_TRUE(equal(back.bytes(), cache.bytes()));
     EXPECT_EQ(back.depth(), depth);
     EXPECT_EQ(back.tree_height(), 5U);
+    const CacheHead head = decode_cache_head(file, "c");
+    EXPECT_EQ(head.depth, depth);
+    EXPECT_EQ(head.pair.lms, key.params.levels.front().lms);
+    EXPECT_EQ(head.id, key.id);
+    EXPECT_EQ(head.identifier, key.top.identifier);
   }
 }
 
