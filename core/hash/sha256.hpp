@@ -1,5 +1,4 @@
-// SHA-256, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4
-// section 6.2.
+// SHA-256, the plain text of FIPS 180-4 section 6.2: the oracle of the batched kernels.
 #pragma once
 
 #include <array>

@@ -1,5 +1,4 @@
-// SHA-512, the plain text of the standard: the oracle of the batched kernels. FIPS 180-4
-// section 6.4.
+// SHA-512, the plain text of FIPS 180-4 section 6.4: the oracle of the batched kernels.
 #include "core/hash/sha512.hpp"
 
 #include <algorithm>
