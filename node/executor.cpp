@@ -1,5 +1,4 @@
-// Units on the threads of one team: an atomic counter deals them out, the calling thread also
-// ticks.
+// Units on the threads of one team: a queue deals them out, the calling thread also ticks.
 #include "node/executor.hpp"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -58,34 +58,25 @@ void prove_threads(unsigned threads) {
 // One run(): shared by its threads.
 class Run {
  public:
-  Run(std::uint64_t units, const std::function<void(unsigned, std::uint64_t)>& work,
+  Run(WorkQueue& queue, const std::function<void(unsigned, std::uint64_t)>& work,
       const std::atomic<bool>& stop)
-      : units_(units), work_(work), stop_(stop) {}
+      : queue_(queue), work_(work), stop_(stop) {}
 
-  // Deals and does one unit. False: no more for this thread.
-  bool step(unsigned worker) noexcept {
-    if (halted()) return false;
-    const std::uint64_t unit = next_.fetch_add(1);
-    if (unit >= units_) return false;
-    try {
-      work_(worker, unit);
-      finished_.fetch_add(1);
-    } catch (...) {
-      keep_exception();
-    }
-    settled_.fetch_add(1);
-    return !failed_.load();
-  }
-
-  // A thread that leaves tells the calling thread, which may be waiting for the last unit.
-  void leave() noexcept {
+  // Any thread but the calling one: units until there are no more.
+  void help(unsigned worker) noexcept {
+    while (!halted() && !queue_.exhausted()) step(worker, kHelperPatience);
     const std::lock_guard lock(mutex_);
-    left_.notify_all();
+    left_.notify_all();  // the calling thread may be waiting for the last unit
   }
 
-  // Calling thread: nothing is dealt out from here on; ticks until what was dealt has been done.
-  void drain(const std::function<void(std::uint64_t)>& tick) noexcept {
-    const std::uint64_t dealt = std::min(next_.exchange(units_), units_);
+  // The calling thread: the same, with a tick in between.
+  void lead(const std::function<void(std::uint64_t)>& tick) noexcept {
+    while (!halted() && !queue_.exhausted()) {
+      step(0, kLeaderPatience);
+      call(tick);
+    }
+    queue_.halt();
+    const std::uint64_t dealt = queue_.taken();
     std::unique_lock lock(mutex_);
     while (!left_.wait_for(lock, kTickInterval, [&] { return settled_.load() == dealt; })) {
       lock.unlock();
@@ -108,25 +99,44 @@ class Run {
   bool result() {
     const std::lock_guard lock(mutex_);
     if (error_) std::rethrow_exception(error_);
-    return finished_.load() == units_;
+    return complete_;
   }
 
  private:
-  [[nodiscard]] bool halted() const noexcept { return stop_.load() || failed_.load(); }
+  static constexpr std::chrono::milliseconds kHelperPatience{20};
+  static constexpr std::chrono::milliseconds kLeaderPatience{1};
+
+  void step(unsigned worker, std::chrono::milliseconds patience) noexcept {
+    const std::optional<std::uint64_t> unit = queue_.take(patience);
+    if (!unit) return;
+    try {
+      work_(worker, *unit);
+      finished_.fetch_add(1);
+    } catch (...) {
+      keep_exception();
+    }
+    settled_.fetch_add(1);
+  }
+  [[nodiscard]] bool halted() noexcept {
+    if (!stop_.load() && !failed_.load()) return false;
+    if (!queue_.exhausted()) complete_ = false;
+    queue_.halt();
+    return true;
+  }
   void keep_exception() noexcept {
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = std::current_exception();
     failed_.store(true);
   }
 
-  const std::uint64_t units_;
+  WorkQueue& queue_;
   const std::function<void(unsigned, std::uint64_t)>& work_;
   const std::atomic<bool>& stop_;
-  std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> settled_{0};  // finished or thrown
   std::atomic<std::uint64_t> finished_{0};
   std::atomic<bool> failed_{false};
-  bool ticks_failed_ = false;  // calling thread only
+  std::atomic<bool> complete_{true};  // no unit was dropped
+  bool ticks_failed_ = false;         // calling thread only
   std::mutex mutex_;
   std::condition_variable left_;
   std::exception_ptr error_;
@@ -144,21 +154,23 @@ Executor::Executor(unsigned threads) : threads_(threads) {
 
 bool Executor::run(std::uint64_t units, const std::function<void(unsigned, std::uint64_t)>& work,
                    const std::atomic<bool>& stop, const std::function<void(std::uint64_t)>& tick) {
-  Run run(units, work, stop);
+  WorkQueue queue(UnitRange{0, units});
+  return run(queue, work, stop, tick);
+}
+
+bool Executor::run(WorkQueue& queue, const std::function<void(unsigned, std::uint64_t)>& work,
+                   const std::atomic<bool>& stop, const std::function<void(std::uint64_t)>& tick) {
+  Run run(queue, work, stop);
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<unsigned> helpers{0};
-  // No exception leaves the region: step(), call() and drain() keep them. The runtime may give
-  // fewer threads than asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC); the counter does not mind.
+  // No exception leaves the region: help(), lead() and call() keep them. The runtime may give
+  // fewer threads than asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC); the queue does not mind.
 #pragma omp parallel num_threads(threads_)
   {
     if (std::this_thread::get_id() == caller) {
-      while (run.step(0)) run.call(tick);
-      run.drain(tick);
+      run.lead(tick);
     } else {
-      const unsigned worker = 1 + helpers.fetch_add(1);
-      while (run.step(worker)) {
-      }
-      run.leave();
+      run.help(1 + helpers.fetch_add(1));
     }
   }
   run.call(tick);  // the final count

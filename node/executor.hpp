@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "node/work_queue.hpp"
+
 namespace coppice {
 
 class Executor {
@@ -18,6 +20,11 @@ class Executor {
   // thread, between its units and at least every 20 ms once it has none left, with the number of
   // finished units: progress and message polling belong there.
   bool run(std::uint64_t units, const std::function<void(unsigned, std::uint64_t)>& work,
+           const std::atomic<bool>& stop, const std::function<void(std::uint64_t)>& tick = {});
+
+  // The same for units from a queue that others, `tick` too, may add to until they close it. With
+  // nothing to do the threads sleep; the calling one ticks every few milliseconds.
+  bool run(WorkQueue& queue, const std::function<void(unsigned, std::uint64_t)>& work,
            const std::atomic<bool>& stop, const std::function<void(std::uint64_t)>& tick = {});
 
  private:

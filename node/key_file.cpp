@@ -310,7 +310,7 @@ KeyPaths KeyPaths::in(const std::filesystem::path& folder, const std::string& na
     fail(Errc::usage, "key name '" + name + "' is not a file name; give the folder with --out");
   }
   return {folder / (name + ".key"), folder / (name + ".pub"), folder / (name + ".cache"),
-          folder / (name + ".state")};
+          folder / (name + ".state"), folder / (name + ".progress")};
 }
 
 KeyPaths KeyPaths::of_key(const std::filesystem::path& key_file) {

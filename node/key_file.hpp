@@ -52,6 +52,7 @@ struct CacheHead {
 // The files of one key: FOLDER/NAME.key and its companions.
 struct KeyPaths {
   std::filesystem::path key, pub, cache, state;
+  std::filesystem::path progress;  // while the key is growing
   [[nodiscard]] static KeyPaths in(const std::filesystem::path& folder, const std::string& name);
   [[nodiscard]] static KeyPaths of_key(const std::filesystem::path& key_file);  // NAME.key -> the rest
 };

@@ -2,6 +2,8 @@
 #include "node/tree_job.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 #include <vector>
 
 #include "core/merkle/subtree_builder.hpp"
@@ -33,6 +35,28 @@ class RecordSink final : public NodeSink {
   ByteSpan record_;
 };
 
+// Calls back after every batch of leaves: the calling thread must look after messages within a unit.
+class TickingScheme final : public TreeScheme {
+ public:
+  TickingScheme(std::unique_ptr<TreeScheme> scheme, std::function<void()> tick)
+      : scheme_(std::move(scheme)), tick_(std::move(tick)) {}
+  [[nodiscard]] std::size_t node_bytes() const noexcept override { return scheme_->node_bytes(); }
+  [[nodiscard]] std::size_t batch_leaves() const noexcept override {
+    return scheme_->batch_leaves();
+  }
+  void leaves(std::span<const LeafRef> refs, ByteSpan out) noexcept override {
+    scheme_->leaves(refs, out);
+    tick_();
+  }
+  void nodes(std::span<const NodeRef> parents, ByteView children, ByteSpan out) noexcept override {
+    scheme_->nodes(parents, children, out);
+  }
+
+ private:
+  std::unique_ptr<TreeScheme> scheme_;
+  std::function<void()> tick_;  // does not throw
+};
+
 }  // namespace
 
 unsigned UnitPlan::record_rows() const noexcept {
@@ -44,29 +68,57 @@ std::size_t UnitPlan::record_bytes() const noexcept {
   return ((std::size_t{1} << record_rows()) - 1) * node_bytes;
 }
 
-bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, UnitRange range,
-                Executor& executor, const std::atomic<bool>& stop, ByteSpan records,
+bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueue& queue,
+                Executor& executor, const std::atomic<bool>& stop,
+                const std::function<void(std::uint64_t, ByteView)>& done,
                 const std::function<void(std::uint64_t)>& tick) {
   struct Worker {
     std::unique_ptr<TreeScheme> scheme;
     std::unique_ptr<SubtreeBuilder> builder;
+    Bytes record;
   };
   std::vector<Worker> workers(executor.threads());
-  const std::size_t size = plan.record_bytes();
-  const auto work = [&](unsigned worker, std::uint64_t i) {
+  std::atomic<std::uint64_t> finished{0};
+  std::exception_ptr tick_error;  // calling thread only
+  const auto guarded_tick = [&]() noexcept {
+    if (!tick || tick_error) return;
+    try {
+      tick(finished.load());
+    } catch (...) {
+      tick_error = std::current_exception();  // thrown at the next tick between units
+    }
+  };
+  const auto work = [&](unsigned worker, std::uint64_t unit) {
     Worker& w = workers[worker];
     if (w.scheme == nullptr) {  // made by the thread that uses it: first touch on its NUMA node
       w.scheme = factory.make();
+      if (worker == 0) w.scheme = std::make_unique<TickingScheme>(std::move(w.scheme), guarded_tick);
       w.builder = std::make_unique<SubtreeBuilder>(*w.scheme, plan.unit_height);
+      w.record.resize(plan.record_bytes());
     }
-    const std::uint64_t unit = range.first + i;
-    const ByteSpan record = records.subspan(i * size, size);
-    RecordSink sink(plan, unit, record);
+    RecordSink sink(plan, unit, w.record);
     const NodeRef root{0, {plan.unit_height, unit}};
     Bytes value(plan.node_bytes);
     w.builder->build(std::span(&root, 1), &sink, value);
+    done(unit, w.record);
+    finished.fetch_add(1);
   };
-  return executor.run(range.size(), work, stop, tick);
+  return executor.run(queue, work, stop, [&](std::uint64_t) {
+    guarded_tick();
+    if (tick_error) std::rethrow_exception(std::exchange(tick_error, nullptr));
+  });
+}
+
+bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, UnitRange range,
+                Executor& executor, const std::atomic<bool>& stop, ByteSpan records,
+                const std::function<void(std::uint64_t)>& tick) {
+  WorkQueue queue(range);
+  const std::size_t size = plan.record_bytes();
+  const auto done = [&](std::uint64_t unit, ByteView record) {
+    std::ranges::copy(record,
+                      records.subspan((unit - range.first) * size, size).begin());
+  };
+  return grow_units(factory, plan, queue, executor, stop, done, tick);
 }
 
 void place_records(const UnitPlan& plan, UnitRange range, ByteView records, TreeCache& cache) {

@@ -30,15 +30,16 @@ struct UnitPlan {
   bool operator==(const UnitPlan&) const = default;
 };
 
-struct UnitRange {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;  // half-open
-  [[nodiscard]] std::uint64_t size() const noexcept { return last - first; }
-  bool operator==(const UnitRange&) const = default;
-};
+// Grows the units of `queue` until it is closed and empty; `done` gets each unit with its record, on
+// the thread that grew it. Returns false when `stop` ended it early. `tick` gets the number of finished
+// units on the calling thread, as Executor::run() says and also within its units, after each batch of
+// leaves: a few milliseconds at most.
+bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueue& queue,
+                Executor& executor, const std::atomic<bool>& stop,
+                const std::function<void(std::uint64_t, ByteView)>& done,
+                const std::function<void(std::uint64_t)>& tick = {});
 
-// records = one record per unit of `range`, in order. Returns false when `stop` ended it early.
-// `tick` gets the number of finished units, on the calling thread.
+// The same for one range, into one piece: one record per unit, in order.
 bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, UnitRange range,
                 Executor& executor, const std::atomic<bool>& stop, ByteSpan records,
                 const std::function<void(std::uint64_t)>& tick = {});

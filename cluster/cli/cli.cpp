@@ -25,7 +25,7 @@ namespace {
 
 std::string version_text() {
   std::string out = fmt::format("coppice {}\nMPI       {}\n", kVersion, mpi_library());
-  for (const HashId hash : {HashId::sha256, HashId::shake256}) {
+  for (const HashId hash : {HashId::sha256, HashId::shake256, HashId::sha512}) {
     std::string names;
     for (const HashMany* kernel : kernels(hash)) {
       names += fmt::format("{}{} x{}", names.empty() ? "" : ", ", kernel->name, kernel->lanes);
@@ -36,18 +36,6 @@ std::string version_text() {
                      crypto_library_version(),
                      google::protobuf::internal::VersionString(GOOGLE_PROTOBUF_VERSION));
   return out;
-}
-
-// One write, so that lines of several ranks cannot mix. A file name or a damaged file that is quoted may
-// hold line ends and escape codes: the terminal must not obey them.
-void complain(const std::string& text) {
-  std::string line = "coppice: ";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  line += '\n';
-  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
 void set_up_logging(const CommonOptions& common) {

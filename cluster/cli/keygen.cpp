@@ -28,6 +28,7 @@ struct Options {
   std::string identifier;
   PublicForm form = PublicForm::raw;
   ProgressMode progress = ProgressMode::automatic;
+  double watchdog = 4;
   bool resume = false;
   bool force = false;
   bool dry_run = false;
@@ -107,6 +108,7 @@ KeygenRequest make_request(const Options& o, const CliContext& context) {
   if (!o.dry_run && o.out.empty()) fail(Errc::usage, "--out DIR is required: the folder for the key");
   request.resume = o.resume;
   request.force = o.force;
+  request.watchdog = std::chrono::milliseconds(static_cast<int>(1000 * o.watchdog));
   request.threads = context.common.threads;
   request.kernel = context.common.kernel;
   request.progress = context.common.quiet ? ProgressMode::never : o.progress;
@@ -117,9 +119,7 @@ KeygenRequest make_request(const Options& o, const CliContext& context) {
 
 // Reports a failure of this rank alone and ends the others, which may wait for it in a collective.
 [[noreturn]] void abort_world(Comm& comm, const std::string& what, int code) {
-  const std::string line = fmt::format("coppice: rank {} on {}, {}: {}\n", comm.rank(), host_name(),
-                                       phase(), what);
-  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
+  complain(fmt::format("rank {} on {}, {}: {}", comm.rank(), host_name(), phase(), what));
   comm.abort(code);
   std::_Exit(code);  // not reached; GCC does not see that the virtual call never returns
 }
@@ -134,7 +134,14 @@ int run_on_ranks(Comm& comm, const KeygenRequest* request, bool dry_run, Format 
       print(format == Format::json ? to_json(*result) : to_text(*result));
     }
     return 0;
-  } catch (const SharedError&) {
+  } catch (const SharedError& e) {
+    if (comm.size() == 1) throw;
+    // The launcher ends the job as soon as one rank has left with an error: rank 0 speaks before that.
+    if (comm.root()) complain(e.what());
+    static_cast<void>(comm.any(false));
+    throw QuietExit{e.exit_code()};
+  } catch (const QuietExit&) {
+    static_cast<void>(comm.any(false));
     throw;
   } catch (const Error& e) {
     if (comm.size() == 1) throw;
@@ -181,6 +188,9 @@ void add_keygen(CLI::App& app, CliContext& context) {
              "lower HSS trees get their own random seeds (SP 800-208)");
   add_switch(verb, "--dry-run", o->dry_run, "print cost, time, memory and sizes; write nothing");
   add_switch(verb, "--resume", o->resume, "continue an unfinished key; a finished one is left alone");
+  verb.add_option("--watchdog", o->watchdog,
+                  "seconds of silence after which a rank counts as hung (default 4; 0: never)")
+      ->check(CLI::Range(0.0, 86400.0))->option_text("SECONDS")->envname("COPPICE_WATCHDOG");
   add_switch(verb, "--force", o->force, "replace existing files (never a ledger)");
   const std::map<std::string, ProgressMode> modes = {{"auto", ProgressMode::automatic},
                                                      {"always", ProgressMode::always},

@@ -1,6 +1,8 @@
 // Option helpers that several verbs share.
 #include "cluster/cli/options.hpp"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,6 +62,16 @@ void add_logging(CLI::App& app, CliContext& context) {
 unsigned local_threads(const CommonOptions& common) {
   const Topology here = read_topology();
   return team_size(here, {{here.mask}}, 0, common.threads);
+}
+
+void complain(const std::string& text) {
+  std::string line = "coppice: ";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  line += '\n';
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
 void print(const std::string& text) {

@@ -23,4 +23,8 @@ void add_logging(CLI::App& app, CliContext& context);
 // One write(2) of a whole result; Errc::io when stdout cannot take it (a full disk, a closed pipe).
 void print(const std::string& text);
 
+// "coppice: TEXT" on stderr in one write, so that lines of several ranks cannot mix. A file name or a
+// damaged file that is quoted may hold line ends and escape codes: the terminal must not obey them.
+void complain(const std::string& text);
+
 }  // namespace coppice

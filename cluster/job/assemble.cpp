@@ -3,33 +3,51 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "core/base/checked_cast.hpp"
 #include "core/hash/dispatch.hpp"
 #include "core/merkle/auth_path.hpp"
 #include "core/sys/random.hpp"
 
 namespace coppice {
 
-TreeCache assemble(const UnitPlan& plan, std::span<const UnitRange> ranges,
-                   std::span<const Bytes> records, TreeScheme& scheme) {
-  const unsigned unit_depth = plan.tree_height - plan.unit_height;
-  TreeCache full(0, plan.tree_height, std::max(plan.cache_depth, unit_depth), plan.node_bytes);
-  std::uint64_t next = 0;
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
-    const std::uint64_t want = ranges[r].size() * plan.record_bytes();
-    if (r >= records.size() || records[r].size() != want || ranges[r].first != next) {
-      fail(Errc::internal, "rank " + std::to_string(r) + " sent " +
-                               std::to_string(r < records.size() ? records[r].size() : 0) +
-                               " bytes of nodes where " + std::to_string(want) + " belong");
-    }
-    place_records(plan, ranges[r], records[r], full);
-    next = ranges[r].last;
+Assembly::Assembly(const UnitPlan& plan)
+    : plan_(plan),
+      full_(0, plan.tree_height, std::max(plan.cache_depth, plan.tree_height - plan.unit_height),
+            plan.node_bytes),
+      there_(checked_cast<std::size_t>(plan.units())) {}
+
+bool Assembly::place(std::uint64_t unit, ByteView record) {
+  if (unit >= plan_.units() || record.size() != plan_.record_bytes()) {
+    fail(Errc::internal, "unit " + std::to_string(unit) + " came with " +
+                             std::to_string(record.size()) + " bytes of nodes where " +
+                             std::to_string(plan_.record_bytes()) + " belong to each of " +
+                             std::to_string(plan_.units()) + " units");
   }
-  if (next != plan.units()) {
-    fail(Errc::internal, std::to_string(plan.units() - next) + " units were given to no rank");
+  if (there_[unit]) return false;
+  there_[unit] = true;
+  ++placed_;
+  place_records(plan_, {unit, unit + 1}, record, full_);
+  return true;
+}
+
+std::vector<UnitRange> Assembly::missing() const {
+  std::vector<UnitRange> ranges;
+  for (std::uint64_t u = 0; u < plan_.units(); ++u) {
+    if (there_[u]) continue;
+    if (ranges.empty() || ranges.back().last != u) ranges.push_back({u, u});
+    ranges.back().last = u + 1;
   }
-  full.fold(scheme);
-  return full;
+  return ranges;
+}
+
+TreeCache Assembly::fold(TreeScheme& scheme) && {
+  if (placed_ != plan_.units()) {
+    fail(Errc::internal, std::to_string(plan_.units() - placed_) + " units are missing");
+  }
+  full_.fold(scheme);
+  return std::move(full_);
 }
 
 TreeCache upper_rows(const TreeCache& full, unsigned depth) {

@@ -9,10 +9,25 @@
 
 namespace coppice {
 
-// The rows 0 .. max(cache depth, unit depth) of the tree. `records[r]` belongs to `ranges[r]`;
-// Errc::internal naming the rank when a size is wrong or units are missing.
-[[nodiscard]] TreeCache assemble(const UnitPlan& plan, std::span<const UnitRange> ranges,
-                                 std::span<const Bytes> records, TreeScheme& scheme);
+// Collects the records of all units, in any order, on rank 0.
+class Assembly {
+ public:
+  explicit Assembly(const UnitPlan& plan);
+
+  // False when the unit is there already: the first record counts. Errc::internal for a unit or a
+  // size that does not belong to the plan.
+  bool place(std::uint64_t unit, ByteView record);
+  [[nodiscard]] std::uint64_t placed() const noexcept { return placed_; }
+  [[nodiscard]] std::vector<UnitRange> missing() const;
+  // The rows 0 .. max(cache depth, unit depth) of the tree. Errc::internal when units are missing.
+  [[nodiscard]] TreeCache fold(TreeScheme& scheme) &&;
+
+ private:
+  UnitPlan plan_;
+  TreeCache full_;
+  std::vector<bool> there_;
+  std::uint64_t placed_ = 0;
+};
 
 // The first `depth` rows of `full`.
 [[nodiscard]] TreeCache upper_rows(const TreeCache& full, unsigned depth);

@@ -53,7 +53,7 @@ void refuse_existing(const KeyPaths& files, bool force) {
                            "choose another --name or --out");
   }
   if (force) return;
-  for (const fs::path& path : {files.key, files.pub, files.cache}) {
+  for (const fs::path& path : {files.key, files.pub, files.cache, files.progress}) {
     if (!fs::exists(fs::symlink_status(path))) continue;
     fail(Errc::exists, path.string() +
                            ": already exists; choose another --name or --out, continue an unfinished "
@@ -91,6 +91,7 @@ StartedKey start_key(const KeygenRequest& request) {
     std::error_code ignored;
     fs::remove(started.files.pub, ignored);
     fs::remove(started.files.cache, ignored);
+    fs::remove(started.files.progress, ignored);
   }
   const WipedBytes image = encode_key_file(key);
   write_file(started.files.key, image.view(), FileMode::secret,

@@ -1,4 +1,4 @@
-// Key generation over ranks: broadcast, compute, gather; rank 0 starts and finishes the files.
+// Key generation over ranks: broadcast, units on demand, assembly; rank 0 starts and finishes the files.
 #include "cluster/job/runner.hpp"
 
 #include <fmt/format.h>
@@ -11,13 +11,14 @@
 #include "cluster/job/assemble.hpp"
 #include "cluster/job/calibrate.hpp"
 #include "cluster/job/key_output.hpp"
-#include "cluster/job/partition.hpp"
 #include "cluster/job/wire.hpp"
+#include "cluster/mpi/control.hpp"
 #include "cluster/signals.hpp"
 #include "core/base/checked_cast.hpp"
 #include "core/base/version.hpp"
 #include "core/hash/dispatch.hpp"
 #include "core/lms/lms_cost.hpp"
+#include "node/checkpoint.hpp"
 #include "node/kernel_choice.hpp"
 #include "node/topology.hpp"
 
@@ -53,10 +54,11 @@ void on_root(Comm& comm, Step step) {
   if (const auto c = load_be32(code.data()); c != 0) throw QuietExit{static_cast<int>(c)};
 }
 
-// Units of about 0.1 s, and enough of them that all threads end together.
+// Units of about 0.05 s, and enough of them that all threads end together: a rank that is four times
+// slower than the rest holds them up by less than a quarter of a second.
 unsigned unit_height_for(const LmsPair& top, double leaf_seconds, std::uint64_t threads,
                          const HashMany& kernel) {
-  const auto limit = static_cast<std::uint64_t>(std::clamp(0.1 / leaf_seconds, 1.0, 1e9));
+  const auto limit = static_cast<std::uint64_t>(std::clamp(0.05 / leaf_seconds, 1.0, 1e9));
   return choose_unit_height(top.lms->h, threads, std::bit_floor(limit), kernel.lanes);
 }
 
@@ -68,6 +70,7 @@ JobSpec make_spec(const KeygenRequest& request) {
   spec.cache_depth = std::min(request.cache_depth.value_or(default_cache_depth(height)), height);
   spec.threads = request.threads;
   spec.kernel = request.kernel;
+  spec.watchdog_ms = checked_cast<std::uint32_t>(request.watchdog.count());
   return spec;
 }
 
@@ -110,23 +113,20 @@ std::vector<RankLayout> exchange_layout(Comm& comm, const JobSpec& spec, const H
   return layout;
 }
 
-std::vector<UnitRange> ranges_of(const std::vector<RankLayout>& layout, const UnitPlan& plan) {
-  std::vector<std::uint64_t> weights;
-  for (const RankLayout& rank : layout) weights.push_back(rank.threads);
-  return partition(plan.units(), weights);
-}
-
 std::uint64_t threads_of(const std::vector<RankLayout>& layout) {
   std::uint64_t total = 0;
   for (const RankLayout& rank : layout) total += rank.threads;
   return total;
 }
 
-// Rank 0 chooses the unit height for all from its own calibration.
+// Rank 0 chooses the unit height for all from its own calibration; a run that goes on keeps the old one.
 UnitPlan agree_on_plan(Comm& comm, JobSpec& spec, const std::vector<RankLayout>& layout,
-                       const HashMany& kernel, double& leaf_seconds) {
+                       const HashMany& kernel, std::optional<unsigned> unit_height,
+                       double& leaf_seconds) {
   const LmsPair top = spec.params.levels.front();  // a copy: agree_on_plan() replaces the spec
-  if (comm.root()) {
+  if (comm.root() && unit_height) {
+    spec.unit_height = *unit_height;
+  } else if (comm.root()) {
     leaf_seconds = seconds_per_leaf(top, kernel);
     spec.unit_height = unit_height_for(top, leaf_seconds, threads_of(layout), kernel);
   }
@@ -134,33 +134,86 @@ UnitPlan agree_on_plan(Comm& comm, JobSpec& spec, const std::vector<RankLayout>&
   return {top.lms->h, spec.unit_height, spec.cache_depth, top.lms->m};
 }
 
-// Grows this rank's range. False when a stop was asked for.
-bool compute(const JobSpec& spec, const KeygenRequest* request, const UnitPlan& plan,
-             UnitRange range, const TreeSchemeFactory& factory, unsigned threads, Bytes& records) {
-  std::optional<Progress> progress;
-  const std::uint64_t leaves = std::uint64_t{1} << plan.tree_height;
-  if (request != nullptr) {
-    progress.emplace("keygen " + spec.params.name(), leaves, request->progress,
-                     request->stderr_is_terminal);
+// Rank 0's side of the work: nodes that have come, kept in NAME.progress until the key is complete.
+class Gathering {
+ public:
+  Gathering(const StartedKey& started, const UnitPlan& plan, const KeygenRequest& request)
+      : assembly(plan),
+        plan_(plan),
+        progress_("keygen " + started.key.params.name(), std::uint64_t{1} << plan.tree_height,
+                  request.progress, request.stderr_is_terminal),
+        checkpoint_(started.files.progress, started.key, plan,
+                    [this](std::uint64_t unit, ByteView record) { assembly.place(unit, record); }) {
+    if (checkpoint_.damaged() > 0) {
+      spdlog::warn("{}: {} damaged records are left out, their units are grown again",
+                   started.files.progress.string(), checkpoint_.damaged());
+    }
+    resumed = assembly.placed();
+    if (resumed > 0) show();
   }
-  // Ranks work at the same pace on a static partition, so rank 0's share stands for the whole.
-  const auto tick = [&](std::uint64_t done) {
-    if (progress && range.size() > 0) progress->update(leaves * done / range.size());
-  };
-  records.resize(checked_cast<std::size_t>(range.size() * plan.record_bytes()));
+
+  void take(std::uint64_t unit, ByteView record) {
+    if (assembly.place(unit, record)) checkpoint_.add(unit, record);
+  }
+  void idle() {
+    show();
+    constexpr std::chrono::seconds kFlushInterval{2};
+    if (Clock::now() - flushed_ >= kFlushInterval) flush();
+  }
+  void flush() {
+    checkpoint_.flush();
+    flushed_ = Clock::now();
+  }
+  void remove() { checkpoint_.remove(); }
+
+  Assembly assembly;
+  std::uint64_t resumed = 0;  // units that were there at the start
+
+ private:
+  void show() { progress_.update(assembly.placed() * plan_.leaves_per_unit()); }
+
+  UnitPlan plan_;
+  Progress progress_;
+  Checkpoint checkpoint_;
+  Clock::time_point flushed_ = Clock::now();
+};
+
+// Grows what rank 0 hands out, until the tree is whole or a stop was asked for. Returns this rank's units.
+std::uint64_t compute(Comm& comm, const JobSpec& spec, const UnitPlan& plan,
+                      const std::vector<RankLayout>& layout, const TreeSchemeFactory& factory,
+                      Gathering* gathering) {
+  Coordination coordination;
+  if (gathering != nullptr) {
+    coordination.todo = gathering->assembly.missing();
+    for (const RankLayout& rank : layout) coordination.hosts.push_back(rank.host);
+    coordination.take = [&](std::uint64_t unit, ByteView record) { gathering->take(unit, record); };
+    coordination.idle = [&] { gathering->idle(); };
+  }
+  const unsigned threads = layout[static_cast<std::size_t>(comm.rank())].threads;
+  WorkQueue queue;
+  ControlTimes times;
+  times.silence = std::chrono::milliseconds(spec.watchdog_ms);
+  ControlChannel channel(comm, queue, threads, stop_requested(),
+                         gathering != nullptr ? &coordination : nullptr, times);
   Executor executor(threads);
-  return grow_units(factory, plan, range, executor, stop_requested(), records, tick);
+  grow_units(
+      factory, plan, queue, executor, channel.stopping(),
+      [&](std::uint64_t unit, ByteView record) { channel.done(unit, record); },
+      [&](std::uint64_t) { channel.tick(); });
+  set_phase("waiting for the other ranks");
+  channel.finish();
+  if (gathering != nullptr) gathering->flush();
+  return channel.own_units();
 }
 
-void finish(StartedKey& started, const KeygenRequest& request, const UnitPlan& plan,
-            const std::vector<UnitRange>& ranges, const std::vector<Bytes>& records,
+void finish(StartedKey& started, const KeygenRequest& request, Gathering& gathering,
             const HashMany& kernel, JobResult& result) {
   set_phase("assembling the tree");
   HssKeyFile& key = started.key;
   const LmsPair& top = key.params.levels.front();
   const LmsTreeSecret* const one[] = {&key.top};
   LmsTrees scheme(top, one, kernel);
-  const TreeCache full = assemble(plan, ranges, records, scheme);
+  const TreeCache full = std::move(gathering.assembly).fold(scheme);
   set_phase("self-check");
   result.subtrees_recomputed = self_check(top, key.top, full, kernel);
   result.signature_checked = true;
@@ -168,6 +221,13 @@ void finish(StartedKey& started, const KeygenRequest& request, const UnitPlan& p
   std::ranges::copy(full.root(), key.root.begin());
   key.complete = true;
   finish_key(started, upper_rows(full, key.cache_depth), request.form);
+  gathering.remove();
+}
+
+// What a run left that was killed between the complete key and the end.
+void remove_leftover(const std::filesystem::path& progress) {
+  std::error_code ignored;
+  std::filesystem::remove(progress, ignored);
 }
 
 void describe(const StartedKey& started, JobResult& result) {
@@ -191,18 +251,21 @@ std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
   JobResult result;
   StartedKey started;
   JobSpec spec;
+  std::optional<unsigned> old_height;  // of the run that is resumed
   set_phase("starting the key");
   on_root(comm, [&] {
     // An unknown kernel must be refused before anything is written.
     static_cast<void>(select_kernel(request->params.levels.front().lms->hash, request->kernel));
     started = start_key(*request);
+    if (started.already_complete) return remove_leftover(started.files.progress);
+    old_height = Checkpoint::unit_height(started.files.progress, started.key);
     spec = make_spec(*request);
     spec.key_id = started.key.id;
     spec.identifier = started.key.top.identifier;
     spec.seed_bytes = checked_cast<std::uint32_t>(started.key.top.seed_bytes);
     spec.cache_depth = started.key.cache_depth;
   });
-  bool done = comm.root() && started.already_complete;
+  const bool done = comm.root() && started.already_complete;
   if (comm.any(done)) {
     if (!comm.root()) return std::nullopt;
     describe(started, result);
@@ -221,36 +284,35 @@ std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
   set_phase("comparing the ranks");
   std::vector<RankLayout> layout = exchange_layout(comm, spec, kernel);
   double leaf_seconds = 0;
-  const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, leaf_seconds);
-  const std::vector<UnitRange> ranges = ranges_of(layout, plan);
+  const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, old_height, leaf_seconds);
   const auto rank = static_cast<std::size_t>(comm.rank());
+  std::optional<Gathering> gathering;
+  on_root(comm, [&] { gathering.emplace(started, plan, *request); });
 
-  const UnitRange mine = ranges[rank];
-  set_phase(fmt::format("growing units {} to {}", mine.first, mine.last));
+  set_phase("growing units");
   const auto compute_start = Clock::now();
   const LmsTreeSecret* const one[] = {&secret};
   const LmsTreesFactory factory(top, one, kernel);
-  Bytes records;
-  const bool whole = compute(spec, request, plan, mine, factory, layout[rank].threads, records);
+  const std::uint64_t own_units =
+      compute(comm, spec, plan, layout, factory, gathering ? &*gathering : nullptr);
   const double own_seconds = seconds_since(compute_start);
-  set_phase("waiting for the other ranks");
-  if (comm.any(!whole)) {
+  if (comm.any(gathering && gathering->assembly.placed() < plan.units())) {
     throw SharedError(Errc::interrupted,
                       "stopped by a signal; the unfinished key is kept, continue with --resume");
   }
-  set_phase("gathering the nodes");
-  const std::vector<Bytes> all = comm.gather(records);
-  result.compute_seconds = seconds_since(compute_start);
+  set_phase("gathering the layout");
+  result.compute_seconds = own_seconds;
   RankLayout self = layout[rank];
-  self.units = mine.size();
+  self.units = own_units;
   self.compute_seconds = own_seconds;
   self.peak_memory_bytes = peak_memory_bytes();
   for (const Bytes& wire : comm.gather(encode(self))) result.layout.push_back(decode_rank_layout(wire));
 
-  on_root(comm, [&] { finish(started, *request, plan, ranges, all, kernel, result); });
+  on_root(comm, [&] { finish(started, *request, *gathering, kernel, result); });
   if (!comm.root()) return std::nullopt;
   describe(started, result);
   result.unit_height = plan.unit_height;
+  result.units_resumed = gathering->resumed;
   result.total_seconds = seconds_since(start);
   return result;
 }
@@ -266,7 +328,7 @@ std::optional<DryRun> run_dry(Comm& comm, const KeygenRequest* request) {
   const HashMany& kernel = choose_kernel(top.lms->hash, spec.kernel);
   const std::vector<RankLayout> layout = exchange_layout(comm, spec, kernel);
   double leaf_seconds = 0;
-  const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, leaf_seconds);
+  const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, std::nullopt, leaf_seconds);
   if (!comm.root()) return std::nullopt;
 
   DryRun dry;
@@ -276,13 +338,8 @@ std::optional<DryRun> run_dry(Comm& comm, const KeygenRequest* request) {
   dry.kernel = std::string(kernel.name);
   dry.cache_depth = spec.cache_depth;
   dry.unit_height = spec.unit_height;
-  // The unit that ends last decides: whole rounds of units over the threads of the busiest rank.
-  const std::vector<UnitRange> ranges = ranges_of(layout, plan);
-  double rounds = 0;
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
-    const std::uint64_t team = layout[r].threads;
-    rounds = std::max(rounds, static_cast<double>((ranges[r].size() + team - 1) / team));
-  }
+  // Units go to whoever is free: whole rounds of them over all threads.
+  const double rounds = static_cast<double>((plan.units() + dry.threads_total - 1) / dry.threads_total);
   const double node_share = static_cast<double>(inner_node_cost(top)) / static_cast<double>(leaf_cost(top));
   dry.estimated_seconds = rounds * static_cast<double>(plan.leaves_per_unit()) * leaf_seconds *
                           (1 + node_share);

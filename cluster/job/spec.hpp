@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -28,6 +29,7 @@ struct KeygenRequest {
   bool force = false;
   unsigned threads = 0;  // per rank; 0: from the mask
   std::string kernel;    // forced, or empty
+  std::chrono::milliseconds watchdog{4000};  // silence of a rank that ends the job; 0: never
   ProgressMode progress = ProgressMode::automatic;
   bool stderr_is_terminal = false;
 };
@@ -43,6 +45,7 @@ struct JobSpec {
   std::uint32_t unit_height = 0;
   std::uint32_t threads = 0;
   std::string kernel;
+  std::uint32_t watchdog_ms = 0;
   bool operator==(const JobSpec&) const = default;
 };
 
@@ -69,6 +72,7 @@ struct JobResult {
   bool insecure_seed = false;
   ChildSeeds child_seeds = ChildSeeds::derived;
   bool already_complete = false;
+  std::uint64_t units_resumed = 0;  // taken from NAME.progress
   unsigned cache_depth = 0;
   unsigned unit_height = 0;
   std::vector<RankLayout> layout;
@@ -76,6 +80,14 @@ struct JobResult {
   double total_seconds = 0;
   unsigned subtrees_recomputed = 0;
   bool signature_checked = false;
+
+  // Of the tree, by this run and not by the one that it resumed.
+  [[nodiscard]] double share_computed() const noexcept {
+    std::uint64_t units = 0;
+    for (const RankLayout& rank : layout) units += rank.units;
+    const std::uint64_t all = units + units_resumed;
+    return all == 0 ? 0 : static_cast<double>(units) / static_cast<double>(all);
+  }
 };
 
 // Time, memory and sizes of a job before it is started.

@@ -70,6 +70,7 @@ Bytes encode(const JobSpec& spec) {
   m.set_unit_height(spec.unit_height);
   m.set_threads(spec.threads);
   m.set_kernel(spec.kernel);
+  m.set_watchdog_ms(spec.watchdog_ms);
   return serialise(m);
 }
 
@@ -89,6 +90,7 @@ JobSpec decode_job_spec(ByteView wire) {
   spec.unit_height = m.unit_height();
   spec.threads = m.threads();
   spec.kernel = m.kernel();
+  spec.watchdog_ms = m.watchdog_ms();
   return spec;
 }
 
@@ -148,6 +150,7 @@ std::string to_json(const JobResult& r) {
   m.set_threads_total(threads);
   m.set_unit_height(r.unit_height);
   m.set_units(units);
+  m.set_units_resumed(r.units_resumed);
   if (const char* job = std::getenv("SLURM_JOB_ID")) m.set_job(job);
   const std::uint64_t leaves = std::uint64_t{1} << top.lms->h;
   m.set_leaves(leaves);
@@ -155,9 +158,12 @@ std::string to_json(const JobResult& r) {
   m.set_compute_seconds(r.compute_seconds);
   m.set_total_seconds(r.total_seconds);
   if (r.compute_seconds > 0) {
-    m.set_leaves_per_second(static_cast<double>(leaves) / r.compute_seconds);
-    m.set_nanoseconds_per_hash(r.compute_seconds * 1e9 * threads /
-                               static_cast<double>(tree_cost(top)));
+    const double share = r.share_computed();
+    m.set_leaves_per_second(share * static_cast<double>(leaves) / r.compute_seconds);
+    if (share > 0) {
+      m.set_nanoseconds_per_hash(r.compute_seconds * 1e9 * threads /
+                                 (share * static_cast<double>(tree_cost(top))));
+    }
   }
   m.set_subtrees_recomputed(r.subtrees_recomputed);
   m.set_signature_checked(r.signature_checked);

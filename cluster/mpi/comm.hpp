@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/base/bytes.hpp"
@@ -30,6 +32,18 @@ class Comm {
   [[nodiscard]] virtual std::vector<Bytes> gather(ByteView mine) = 0;
   // True on all ranks when it is true on one. Sleeps between polls: a waiting rank costs no core.
   [[nodiscard]] virtual bool any(bool mine) = 0;
+  // Point to point, beside the collectives: a message to one rank (itself too), kept until it is on its
+  // way; order holds between two ranks. Any size that memory holds.
+  virtual void post(int to, Bytes message) = 0;
+  struct Message {
+    int from = 0;
+    Bytes bytes;
+  };
+  // The next message that has come, from any rank; never waits.
+  [[nodiscard]] virtual std::optional<Message> poll() = 0;
+  // Waits until every posted message has left. The receivers must be polling.
+  virtual void flush() = 0;
+
   // Ends every rank with this exit code; never returns.
   [[noreturn]] virtual void abort(int exit_code) noexcept = 0;
 
@@ -49,7 +63,13 @@ class SelfComm final : public Comm {
     return {Bytes(mine.begin(), mine.end())};
   }
   [[nodiscard]] bool any(bool mine) override { return mine; }
+  void post(int to, Bytes message) override;
+  [[nodiscard]] std::optional<Message> poll() override;
+  void flush() override {}
   [[noreturn]] void abort(int exit_code) noexcept override;
+
+ private:
+  std::deque<Bytes> mail_;
 };
 
 }  // namespace coppice

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <list>
 #include <thread>
 
 #include "cluster/mpi/session.hpp"
@@ -75,6 +76,36 @@ class MpiComm final : public Comm {
     }
   }
 
+  void post(int to, Bytes message) override {
+    reap();
+    Outgoing& out = outgoing_.emplace_back();  // a list: the bytes must not move while MPI reads them
+    out.bytes = std::move(message);
+    check(MPI_Isend(out.bytes.data(), checked_cast<int>(out.bytes.size()), MPI_BYTE, to, kMailTag,
+                    comm_, &out.request),
+          "MPI_Isend");
+  }
+
+  std::optional<Message> poll() override {
+    reap();
+    int there = 0;
+    MPI_Message handle = MPI_MESSAGE_NULL;
+    MPI_Status status{};
+    check(MPI_Improbe(MPI_ANY_SOURCE, kMailTag, comm_, &there, &handle, &status), "MPI_Improbe");
+    if (there == 0) return std::nullopt;
+    int size = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
+    Message message{status.MPI_SOURCE, Bytes(checked_cast<std::size_t>(size))};
+    check(MPI_Mrecv(message.bytes.data(), size, MPI_BYTE, &handle, &status), "MPI_Mrecv");
+    return message;
+  }
+
+  void flush() override {
+    while (!outgoing_.empty()) {
+      reap();
+      if (!outgoing_.empty()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+
   [[noreturn]] void abort(int exit_code) noexcept override {
     MPI_Abort(comm_, exit_code);
     std::_Exit(exit_code);
@@ -82,6 +113,21 @@ class MpiComm final : public Comm {
 
  private:
   static constexpr int kTag = 1;
+  static constexpr int kMailTag = 2;
+
+  struct Outgoing {
+    Bytes bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  // Lets go of messages that have left.
+  void reap() {
+    for (auto it = outgoing_.begin(); it != outgoing_.end();) {
+      int done = 0;
+      check(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      it = done != 0 ? outgoing_.erase(it) : std::next(it);
+    }
+  }
 
   void send(ByteView data) {
     const std::uint8_t* at = data.data();
@@ -102,6 +148,7 @@ class MpiComm final : public Comm {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+  std::list<Outgoing> outgoing_;
 };
 
 }  // namespace

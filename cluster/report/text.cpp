@@ -87,14 +87,25 @@ std::string to_text(const JobResult& r) {
   for (const std::string& kernel : kernels) kernel_list += (kernel_list.empty() ? "" : ", ") + kernel;
   out += text_line("layout", fmt::format("{} host(s), {} rank(s), {} thread(s), kernel {}",
                                          hosts.size(), r.layout.size(), threads, kernel_list));
-  const double leaves = static_cast<double>(std::uint64_t{1} << top.lms->h);
+  if (r.units_resumed > 0) {
+    out += text_line("resumed", fmt::format("{:.1f} % of the tree was there already",
+                                            100 * (1 - r.share_computed())));
+  }
+  if (r.share_computed() == 0) {
+    out += text_line("time", human_seconds(r.total_seconds) + " in all, nothing was left to grow");
+    out += text_line("VERIFY", fmt::format("root ok, {} subtree(s) grown again, test signature ok",
+                                           r.subtrees_recomputed));
+    return out;
+  }
+  const double leaves = r.share_computed() * static_cast<double>(std::uint64_t{1} << top.lms->h);
+  const double hashes = r.share_computed() * static_cast<double>(tree_cost(top));
   out += text_line("time", fmt::format("{} in all, {} for the tree: {:.0f} leaves/s, {:.2f} ns per "
                                        "hash and thread ({} {})",
                                        human_seconds(r.total_seconds), human_seconds(r.compute_seconds),
                                        leaves / r.compute_seconds,
-                                       r.compute_seconds * 1e9 * threads /
-                                           static_cast<double>(tree_cost(top)),
-                                       human_count(tree_cost(top)), hash_word(top)));
+                                       r.compute_seconds * 1e9 * threads / hashes,
+                                       human_count(static_cast<std::uint64_t>(hashes)),
+                                       hash_word(top)));
   out += text_line("VERIFY", fmt::format("root ok, {} subtree(s) grown again, test signature ok",
                                          r.subtrees_recomputed));
   return out;

@@ -45,7 +45,7 @@ class FullDisk(support.ProgramTest):
     def test_keygen(self):
         key = self.disk / "key"
         key.mkdir()
-        for room in (0, 4096, 8192, 12288, 16384):  # each file in turn finds no room
+        for room in (0, 4096, 8192, 12288, 16384, 20480):  # each file in turn finds no room
             self.fill(room)
             run = self.call("keygen", "--params", "5/8", "--out", key, "--cache", "5", "--resume")
             names = sorted(p.name for p in key.iterdir())

@@ -39,6 +39,13 @@ class Resume(support.ProgramTest):
             time.sleep(0.002)
         return process
 
+    def wait_for(self, condition, process):
+        end = time.monotonic() + support.GUARD
+        while not condition():
+            self.assertIsNone(process.poll(), "it ended too early")
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
     def test_nothing_there(self):
         self.resume(params="5/8")
         self.check_key(self.dir / "key")
@@ -105,6 +112,46 @@ class Resume(support.ProgramTest):
             self.resume(out=out)
             self.assertEqual((self.dir / out / "key.pub").read_bytes(), wanted)
             self.check_key(self.dir / out)
+
+    def test_goes_on_where_it_stopped(self):
+        whole = (self.keygen(*FIXED, params=PARAMS, out="whole") / "key.pub").read_bytes()
+        key = self.dir / "key"
+        args = ("keygen", "--params", PARAMS, "--out", key, *FIXED, "--format", "json")
+        process = self.start(*args, "--threads", "1", "--kernel", "portable")
+        progress = key / "key.progress"
+        # Whole records on disk: the first synchronisation comes after two seconds.
+        self.wait_for(lambda: progress.exists() and progress.stat().st_size > 200, process)
+        process.kill()
+        process.communicate()
+        self.assertEqual(progress.stat().st_mode & 0o777, 0o600)
+        result = self.json(*args[:-2], "--resume")
+        self.assertGreater(int(result["units_resumed"]), 0)
+        self.assertGreater(int(result["units"]), 0)
+        self.assertEqual(int(result["units"]) + int(result["units_resumed"]), 1 << (15 - result["unit_height"]))
+        self.assertEqual((key / "key.pub").read_bytes(), whole)
+        self.assertFalse(progress.exists())
+        self.check_key(key)
+
+    def test_one_run_at_a_time(self):
+        process = self.start_and_wait("--threads", "1", "--kernel", "portable")
+        self.wait_for((self.dir / "key" / "key.progress").exists, process)
+        self.refused(support.UNAVAILABLE, "keygen", "--params", PARAMS, "--out", self.dir / "key", "--resume",
+                     says=("key.progress", "another run"))
+        process.kill()
+        process.communicate()
+        self.resume()
+
+    def test_progress_of_another_key(self):
+        for out in ("one", "two"):
+            process = self.start_and_wait("--threads", "1", "--kernel", "portable", out=out)
+            self.wait_for((self.dir / out / "key.progress").exists, process)
+            process.kill()
+            process.communicate()
+        support.shutil.copy(self.dir / "one/key.progress", self.dir / "two/key.progress")
+        self.refused(support.BAD_DATA, "keygen", "--params", PARAMS, "--out", self.dir / "two", "--resume",
+                     says=("key.progress", "another key"))
+        (self.dir / "two/key.progress").unlink()
+        self.resume(out="two")
 
     def test_kill_at_random_times(self):
         whole = self.keygen(*FIXED, "--cache", "4", params=SMALL, out="whole")

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <random>
 
-#include "cluster/job/partition.hpp"
 #include "core/hash/dispatch.hpp"
 
 namespace coppice {
@@ -24,32 +23,31 @@ class Assemble : public testing::Test {
     whole_.emplace(SerialGrower(kernel_).grow(pair_, secret_, pair_.lms->h));
   }
 
-  // What each rank would send.
-  std::vector<Bytes> grow(const UnitPlan& plan, const std::vector<UnitRange>& ranges) {
+  // The records of all units, in order.
+  std::vector<Bytes> grow(const UnitPlan& plan) {
     const LmsTreeSecret* const one[] = {&secret_};
     const LmsTreesFactory factory(pair_, one, kernel_);
-    std::vector<Bytes> records;
-    for (const UnitRange& range : ranges) {
-      Bytes& mine =
-          records.emplace_back(static_cast<std::size_t>(range.size()) * plan.record_bytes());
-      Executor executor(1);
-      const std::atomic<bool> never{false};
-      EXPECT_TRUE(grow_units(factory, plan, range, executor, never, mine));
-    }
+    std::vector<Bytes> records(plan.units());
+    Executor executor(1);
+    const std::atomic<bool> never{false};
+    WorkQueue queue(UnitRange{0, plan.units()});
+    EXPECT_TRUE(grow_units(factory, plan, queue, executor, never,
+                           [&](std::uint64_t unit, ByteView record) {
+                             records[unit].assign(record.begin(), record.end());
+                           }));
     return records;
   }
 
-  TreeCache join(const UnitPlan& plan, const std::vector<UnitRange>& ranges,
-                 const std::vector<Bytes>& records) {
+  TreeCache fold(Assembly&& assembly) {
     const LmsTreeSecret* const one[] = {&secret_};
     LmsTrees scheme(pair_, one, kernel_);
-    return assemble(plan, ranges, records, scheme);
+    return std::move(assembly).fold(scheme);
   }
 
-  std::string failure(const UnitPlan& plan, const std::vector<UnitRange>& ranges,
-                      const std::vector<Bytes>& records) {
+  template <class Step>
+  std::string failure(Step step) {
     try {
-      (void)join(plan, ranges, records);
+      step();
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), Errc::internal);
       return e.what();
@@ -63,50 +61,48 @@ class Assemble : public testing::Test {
   std::optional<TreeCache> whole_;
 };
 
-TEST_F(Assemble, EveryCutGivesTheSameTree) {
-  const std::vector<std::vector<std::uint64_t>> worlds = {{1}, {1, 1}, {3, 1, 2}, {0, 1, 0, 4, 1}};
+TEST_F(Assemble, EveryCutInAnyOrderGivesTheSameTree) {
+  std::mt19937 random(1);
   for (unsigned unit_height = 0; unit_height <= 5; ++unit_height) {
     for (unsigned cache_depth = 0; cache_depth <= 5; ++cache_depth) {
       const UnitPlan plan{5, unit_height, cache_depth, pair_.lms->m};
-      for (const auto& weights : worlds) {
-        const std::vector<UnitRange> ranges = partition(plan.units(), weights);
-        const TreeCache full = join(plan, ranges, grow(plan, ranges));
-        ASSERT_EQ(full.depth(), std::max(cache_depth, 5 - unit_height));
-        const TreeCache upper = upper_rows(full, cache_depth);
-        ASSERT_TRUE(equal(upper.bytes(), whole_->bytes().first(upper.bytes().size())))
-            << "units of height " << unit_height << ", cache of " << cache_depth << " rows, "
-            << weights.size() << " ranks";
-        ASSERT_TRUE(equal(full.bytes(), whole_->bytes().first(full.bytes().size())));
+      const std::vector<Bytes> records = grow(plan);
+      std::vector<std::uint64_t> order(records.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::ranges::shuffle(order, random);
+      Assembly assembly(plan);
+      for (const std::uint64_t unit : order) {
+        EXPECT_TRUE(assembly.place(unit, records[unit]));
+        EXPECT_FALSE(assembly.place(unit, Bytes(plan.record_bytes())));  // the first one counts
       }
+      EXPECT_EQ(assembly.placed(), plan.units());
+      const TreeCache full = fold(std::move(assembly));
+      ASSERT_EQ(full.depth(), std::max(cache_depth, 5 - unit_height));
+      ASSERT_TRUE(equal(full.bytes(), whole_->bytes().first(full.bytes().size())))
+          << "units of height " << unit_height << ", cache of " << cache_depth << " rows";
     }
   }
 }
 
-TEST_F(Assemble, WrongSizesNameTheRank) {
+TEST_F(Assemble, WrongSizesAndUnits) {
   const UnitPlan plan{5, 2, 4, pair_.lms->m};
-  const std::vector<UnitRange> ranges =
-      partition(plan.units(), std::vector<std::uint64_t>{1, 1, 1});
-  std::vector<Bytes> records = grow(plan, ranges);
-  for (std::size_t r = 0; r < records.size(); ++r) {
-    for (const int change : {-1, 1, -static_cast<int>(records[r].size())}) {
-      std::vector<Bytes> bad = records;
-      bad[r].resize(static_cast<std::size_t>(static_cast<int>(bad[r].size()) + change));
-      EXPECT_NE(failure(plan, ranges, bad).find("rank " + std::to_string(r)), std::string::npos);
-    }
-  }
+  Assembly assembly(plan);
+  const Bytes record(plan.record_bytes());
+  EXPECT_NE(failure([&] { assembly.place(8, record); }).find("unit 8"), std::string::npos);
+  EXPECT_NE(failure([&] { assembly.place(3, ByteView(record).first(record.size() - 1)); }).find("unit 3"),
+            std::string::npos);
+  EXPECT_NE(failure([&] { assembly.place(0, {}); }).find("unit 0"), std::string::npos);
+  EXPECT_EQ(assembly.placed(), 0U);
 }
 
-TEST_F(Assemble, MissingRanksAndUnits) {
+TEST_F(Assemble, MissingUnits) {
   const UnitPlan plan{5, 2, 0, pair_.lms->m};
-  const std::vector<UnitRange> ranges = partition(plan.units(), std::vector<std::uint64_t>{1, 1});
-  const std::vector<Bytes> records = grow(plan, ranges);
-  EXPECT_NE(failure(plan, ranges, {records[0]}).find("rank 1"), std::string::npos);
-  EXPECT_NE(failure(plan, ranges, {}).find("rank 0"), std::string::npos);
-  EXPECT_NE(failure(plan, {ranges[0]}, {records[0]}).find("4 units"), std::string::npos);
-  EXPECT_NE(failure(plan, {ranges[1], ranges[0]}, {records[1], records[0]}).find("rank 0"),
-            std::string::npos);
-  EXPECT_NE(failure(plan, {ranges[0], ranges[0]}, {records[0], records[0]}).find("rank 1"),
-            std::string::npos);
+  const std::vector<Bytes> records = grow(plan);
+  Assembly assembly(plan);
+  EXPECT_EQ(assembly.missing(), (std::vector<UnitRange>{{0, 8}}));
+  for (const std::uint64_t unit : {0U, 3U, 4U, 7U}) assembly.place(unit, records[unit]);
+  EXPECT_EQ(assembly.missing(), (std::vector<UnitRange>{{1, 3}, {5, 7}}));
+  EXPECT_NE(failure([&] { (void)fold(std::move(assembly)); }).find("4 units"), std::string::npos);
 }
 
 TEST_F(Assemble, SelfCheckPassesTheTrueTree) {

@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <barrier>
+#include <deque>
 #include <exception>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -18,7 +21,11 @@ namespace coppice::test {
 // What the ranks share.
 class World {
  public:
-  explicit World(int size) : size_(size), barrier_(size), parts_(static_cast<std::size_t>(size)) {}
+  explicit World(int size)
+      : size_(size),
+        barrier_(size),
+        parts_(static_cast<std::size_t>(size)),
+        mail_(static_cast<std::size_t>(size)) {}
 
   // Runs one function per rank and returns what each of them threw (or nothing).
   std::vector<std::exception_ptr> run(const std::function<void(Comm&)>& rank_main);
@@ -30,6 +37,8 @@ class World {
   std::vector<Bytes> parts_;
   Bytes broadcast_;
   std::atomic<int> yes_{0};
+  std::mutex mail_mutex_;
+  std::vector<std::deque<Comm::Message>> mail_;
 };
 
 class ThreadComm final : public Comm {
@@ -68,6 +77,20 @@ class ThreadComm final : public Comm {
     wait();
     return result;
   }
+
+  void post(int to, Bytes message) override {
+    const std::lock_guard lock(world_.mail_mutex_);
+    world_.mail_[static_cast<std::size_t>(to)].push_back({rank_, std::move(message)});
+  }
+  [[nodiscard]] std::optional<Message> poll() override {
+    const std::lock_guard lock(world_.mail_mutex_);
+    auto& box = world_.mail_[static_cast<std::size_t>(rank_)];
+    if (box.empty()) return std::nullopt;
+    Message message = std::move(box.front());
+    box.pop_front();
+    return message;
+  }
+  void flush() override {}
 
   [[noreturn]] void abort(int) noexcept override { std::terminate(); }
 
