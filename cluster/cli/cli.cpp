@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <vector>
+#include <string_view>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
 #include "cluster/cli/options.hpp"
+#include "node/atomic_file.hpp"
 #include "cluster/job/runner.hpp"
 #include "cluster/signals.hpp"
 #include "core/base/version.hpp"
@@ -65,8 +68,55 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, bool speak)
   return static_cast<int>(Errc::usage);
 }
 
-int run_verb(CliContext& context) {
-  const bool speak = context.launch.rank == 0;
+std::string chosen_verb(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? std::string() : chosen.front()->get_name();
+}
+
+// The parser of configuration files reads whatever it is given without an end, and takes a '#' for a
+// comment even within quotes: a file name would be cut in silence. Both are refused before it sees them.
+std::optional<std::string> config_problem(int argc, char** argv) {
+  constexpr std::size_t kLargest = std::size_t{1} << 16;
+  constexpr std::string_view kFlag = "--config";
+  std::vector<std::string> files;
+  if (const char* named = std::getenv("COPPICE_CONFIG"); named != nullptr && *named != '\0') {
+    files.emplace_back(named);
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    if (arg == kFlag && i + 1 < argc) files.emplace_back(argv[i + 1]);
+    if (arg.starts_with("--config=")) files.emplace_back(arg.substr(kFlag.size() + 1));
+  }
+  for (const std::string& file : files) {
+    if (!std::filesystem::exists(file)) continue;  // said by the parser
+    try {
+      const Bytes bytes = read_file(file, kLargest);
+      const std::string text(bytes.begin(), bytes.end());
+      char quote = 0;
+      std::size_t line = 1;
+      for (const char c : text) {
+        if (c == '\n') {
+          ++line;
+          quote = 0;
+        } else if (quote == 0 && c == '#') {
+          quote = '#';  // a comment, to the end of the line
+        } else if (quote == 0 && (c == '"' || c == '\'')) {
+          quote = c;
+        } else if (c == quote) {
+          quote = 0;
+        } else if (c == '#' && quote != '#') {
+          return fmt::format("{}: line {} has a '#' within quotes, which this program cannot read; give "
+                             "that value on the command line", file, line);
+        }
+      }
+    } catch (const Error& e) {
+      return e.what();
+    }
+  }
+  return std::nullopt;
+}
+
+int run_verb(CliContext& context, bool speak) {
   try {
     return context.run();
   } catch (const QuietExit& quiet) {
@@ -90,7 +140,10 @@ int run_verb(CliContext& context) {
 int parse_and_run(int argc, char** argv) {
   CliContext context;
   context.launch = read_launch();
-  const bool speak = context.launch.rank == 0;
+  if (const auto problem = config_problem(argc, argv)) {
+    complain(*problem);
+    return static_cast<int>(Errc::config);
+  }
   CLI::App app{"Coppice grows hash trees on many machines: LMS/HSS keys over MPI ranks, threads and "
                "SIMD lanes.", "coppice"};
   app.require_subcommand(1);
@@ -115,16 +168,17 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return parse_failure(app, error, speak);
+    return parse_failure(app, error, context.speaks(chosen_verb(app)));
   }
   set_up_logging(context.common);
-  return run_verb(context);
+  return run_verb(context, context.speaks(chosen_verb(app)));
 }
 
 }  // namespace
 
 int run_program(int argc, char** argv) noexcept {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(2) like a full disk
   disable_core_dumps();
   try {
     return parse_and_run(argc, argv);

@@ -26,6 +26,13 @@ struct CliContext {
   Launch launch;
   CommonOptions common;
   std::function<int()> run;  // set by the callback of the chosen verb
+
+  // A verb over ranks has one voice, rank 0's. The others are each process's own affair, under a
+  // launcher too: what a process was asked to verify is verified, and it says what is wrong.
+  [[nodiscard]] bool speaks(std::string_view verb) const noexcept {
+    return launch.rank == 0 || verb == "sign" || verb == "verify" || verb == "inspect" ||
+           verb == "selftest";
+  }
 };
 
 // One file per verb; each adds its subcommand and, when chosen, sets context.run.

@@ -133,7 +133,6 @@ std::string as_text(const v1::InspectResult& m) {
 }
 
 int run(const std::string& file, const CliContext& context) {
-  if (context.launch.rank != 0) return 0;
   const WipedBytes image(read_file(file));  // may be a private key
   const ByteView data = image.view();
   v1::InspectResult m;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -88,6 +89,10 @@ void check_name(const std::string& name) {
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos) {
     fail(Errc::usage, "--name '" + name + "': give a plain file name without '/'; the folder is --out");
   }
+  constexpr std::size_t kLongest = 255 - std::string_view(".state-journal").size();
+  if (name.size() > kLongest) {
+    fail(Errc::usage, fmt::format("--name has {} bytes; a file name has room for {}", name.size(), kLongest));
+  }
 }
 
 KeygenRequest make_request(const Options& o, const CliContext& context) {
@@ -126,7 +131,10 @@ KeygenRequest make_request(const Options& o, const CliContext& context) {
 
 int run_on_ranks(Comm& comm, const KeygenRequest* request, bool dry_run, Format format) {
   try {
-    if (dry_run) {
+    // Rank 0 decides for all: on another host the environment or a configuration file may differ.
+    std::array<std::uint8_t, 1> dry_everywhere{static_cast<std::uint8_t>(dry_run ? 1 : 0)};
+    comm.broadcast(dry_everywhere);
+    if (dry_everywhere[0] != 0) {
       if (const auto dry = run_dry(comm, request)) {
         print(format == Format::json ? to_json(*dry) : to_text(*dry));
       }

@@ -48,7 +48,6 @@ bool tree_passes(const KnownTree& known, const HashMany& kernel) {
 }
 
 int run(const CliContext& context) {
-  if (context.launch.rank != 0) return 0;
   v1::SelftestResult m;
   m.set_schema_version(kSchemaVersion);
   std::string out;

@@ -35,7 +35,10 @@ void refuse_own_inputs(const Options& o) {
     const fs::path real = fs::weakly_canonical(fs::absolute(path), unreadable);
     return unreadable ? fs::absolute(path).lexically_normal() : real;
   };
-  for (const fs::path& used : {key.key, key.pub, key.cache, key.state, fs::path(o.in)}) {
+  // SQLite would take a file of its journal's name for its own and remove it.
+  const auto beside = [&](const char* suffix) { return fs::path(key.state.string() + suffix); };
+  for (const fs::path& used : {key.key, key.pub, key.cache, key.state, key.progress, beside("-journal"),
+                               beside("-wal"), beside("-shm"), fs::path(o.in)}) {
     if (place(o.sig) != place(used)) continue;
     fail(Errc::usage, "--sig " + o.sig + ": this is " + used.string() + ", which the signature must "
                       "not replace; give another file name");
@@ -45,6 +48,9 @@ void refuse_own_inputs(const Options& o) {
 // Everything that can be refused is refused before an index is spent.
 void check_output(const fs::path& sig, bool force) {
   if (fs::is_directory(sig)) fail(Errc::usage, "--sig " + sig.string() + " is a folder; give a file name");
+  if (fs::exists(sig) && !fs::is_regular_file(sig)) {
+    fail(Errc::usage, "--sig " + sig.string() + " is a device, a pipe or a socket; give a file name");
+  }
   if (!force && fs::exists(fs::symlink_status(sig))) {
     fail(Errc::exists, sig.string() + ": already exists; choose another --sig or use --force");
   }
@@ -58,7 +64,7 @@ void check_output(const fs::path& sig, bool force) {
 }
 
 int run(const Options& o, const CliContext& context) {
-  if (context.launch.rank != 0) return 0;  // one signature is one process's work
+  if (o.sig.empty() || o.in.empty()) fail(Errc::usage, "--in and --sig need a file name");
   refuse_own_inputs(o);
   check_output(o.sig, o.force);
   const Bytes message = read_file(o.in, ~std::size_t{0});

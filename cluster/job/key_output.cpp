@@ -1,6 +1,8 @@
 // The files of a key around its generation: refused before any work, started, finished.
 #include "cluster/job/key_output.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -61,17 +63,43 @@ void refuse_existing(const KeyPaths& files, bool force) {
   }
 }
 
+// SQLite's limit, less its own suffix: a longer path would make a key that nobody can open.
+void check_ledger_path(const fs::path& state) {
+  constexpr std::size_t kLongest = 500;
+  const std::size_t length = fs::absolute(state).string().size();
+  if (length > kLongest) {
+    fail(Errc::usage, fmt::format("the path of the ledger would have {} bytes; SQLite opens up to {}: choose "
+                                  "a shorter --out",
+                                  length, kLongest));
+  }
+}
+
+// A finished key that was met again: what can be written again is, a lost ledger is said.
+void check_companions(const StartedKey& started, PublicForm form) {
+  const KeyPaths& files = started.files;
+  if (!fs::exists(files.state)) {
+    fail(Errc::bad_data, files.key.string() + " is complete but its ledger " + files.state.string() +
+                             " is gone: which leaves are spent is lost, so retire the key");
+  }
+  if (!fs::exists(files.pub)) {
+    write_file(files.pub, encode_public_key(started.key.public_key(), form), FileMode::open,
+               Overwrite::refuse);
+  }
+}
+
 }  // namespace
 
 StartedKey start_key(const KeygenRequest& request) {
   StartedKey started;
   started.files = KeyPaths::in(request.folder, request.name);
   prepare_folder(request.folder);
+  check_ledger_path(started.files.state);
   const bool key_there = fs::exists(fs::symlink_status(started.files.key));
   if (request.resume && key_there) {
     started.key = load_key_file(started.files.key);
     check_resumed(request, started.key, started.files.key);
     started.already_complete = started.key.complete;
+    if (started.already_complete) check_companions(started, request.form);
     return started;
   }
   refuse_existing(started.files, request.force);
@@ -102,7 +130,7 @@ StartedKey start_key(const KeygenRequest& request) {
 void finish_key(const StartedKey& started, const TreeCache& cache, PublicForm form) {
   HssKeyFile const& key = started.key;
   const KeyPaths& files = started.files;
-  write_file(files.cache, encode_cache_file(key, cache), FileMode::secret, Overwrite::replace);
+  // The ledger first: of two runs that race for one name, the one that makes it has the key.
   // A ledger that a run killed right here left behind is taken over: no signature was possible yet.
   if (fs::exists(files.state)) {
     const StateLedger ledger = StateLedger::open(files.state, key.id, key.params.capacity());
@@ -110,6 +138,7 @@ void finish_key(const StartedKey& started, const TreeCache& cache, PublicForm fo
   } else {
     StateLedger::create(files.state, key.id, key.params.capacity());
   }
+  write_file(files.cache, encode_cache_file(key, cache), FileMode::secret, Overwrite::replace);
   write_file(files.pub, encode_public_key(key.public_key(), form), FileMode::open, Overwrite::replace);
   const WipedBytes image = encode_key_file(key);
   write_file(files.key, image.view(), FileMode::secret, Overwrite::replace);

@@ -17,7 +17,7 @@ struct StartedKey {
 // reported. Errc::exists when a file is in the way; --force replaces all but a ledger.
 [[nodiscard]] StartedKey start_key(const KeygenRequest& request);
 
-// Writes cache, ledger and public key, then NAME.key as complete: in this order, each durable, so that
+// Writes ledger, cache and public key, then NAME.key as complete: in this order, each durable, so that
 // a complete key always has its companions. `started.key.root` and cache_depth are set.
 void finish_key(const StartedKey& started, const TreeCache& cache, PublicForm form);
 

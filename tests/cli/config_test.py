@@ -77,5 +77,23 @@ class Config(support.ProgramTest):
         self.assertEqual(run.stderr, "")
 
 
+class Unreadable(support.ProgramTest):
+    def refused_config(self, file, says):
+        for args in (("--config", file, "list-params"), (f"--config={file}", "list-params")):
+            self.refused(78, *args, says=says)
+        self.refused(78, "list-params", says=says, env={"COPPICE_CONFIG": str(file)})
+
+    def test_hash_sign_within_quotes(self):
+        """It would be taken for a comment: the rest of a file name would be cut off in silence."""
+        file = self.dir / "c.toml"
+        file.write_text('# fine "#"\n[keygen] # fine\nout="a b # c"\n')
+        self.refused_config(file, says=("c.toml", "line 3"))
+
+    def test_no_file_without_end(self):
+        support.os.mkfifo(self.dir / "fifo")
+        self.refused_config(self.dir / "fifo", says="fifo")
+        self.refused_config("/dev/zero", says="/dev/zero")
+
+
 if __name__ == "__main__":
     support.main()

@@ -164,5 +164,22 @@ class Secrets(support.ProgramTest):
         self.assertIn("WARNING", self.ok("inspect", self.dir / "key/key.key").stdout)
 
 
+class SignatureFiles(support.ProgramTest):
+    def test_names_that_are_not_for_signatures(self):
+        key = self.keygen()
+        support.os.mkfifo(self.dir / "fifo")
+        before = support.snapshot(key)
+        for sig, says in ((key / "key.state-journal", "must not replace"), (key / "key.progress", "must not replace"),
+                          (self.dir / "fifo", "a pipe"), ("/dev/null", "a device"), ("", "file name")):
+            for force in ((), ("--force",)):
+                self.refused(2, *self.sign_args(key, sig), *force, says=says)
+        self.assertEqual(support.snapshot(key), before)
+
+    def test_names_too_long(self):
+        self.refused(2, "keygen", "--params", "5/8", "--out", self.dir / "k", "--name", "n" * 250, says="--name")
+        deep = self.dir / ("d" * 200) / ("d" * 200) / ("d" * 200)
+        self.refused(2, "keygen", "--params", "5/8", "--out", deep, says="shorter --out")
+
+
 if __name__ == "__main__":
     support.main()

@@ -59,6 +59,16 @@ class Resume(support.ProgramTest):
         self.assertTrue(self.json("keygen", "--params", "5/8", "--out", key, "--resume")["already_complete"])
         self.assertEqual(snapshot(key), before)
 
+    def test_finished_key_without_companions(self):
+        key = self.keygen()
+        pub = (key / "key.pub").read_bytes()
+        (key / "key.pub").unlink()
+        self.resume(params="5/8")
+        self.assertEqual((key / "key.pub").read_bytes(), pub)
+        (key / "key.state").unlink()
+        self.refused(support.BAD_DATA, "keygen", "--params", "5/8", "--out", key, "--resume",
+                     says=("key.state", "retire"))
+
     def test_unfinished_key(self):
         process = self.start_and_wait()
         process.kill()

@@ -62,6 +62,35 @@ class Faults(MpiTest):
             self.resumes(key, ranks)
             support.shutil.rmtree(key)
 
+    def test_hung_rank_is_named(self):
+        """A rank that is stopped says nothing any more: rank 0 names it and ends all."""
+        process, key, self.pids = self.start(3)
+        start = time.monotonic()
+        os.kill(self.pids[2], signal.SIGSTOP)
+        code, stdout, stderr = self.ended(process)
+        self.assertEqual((code, stdout), (support.UNAVAILABLE, ""), stderr)
+        said = self.ours(stderr)
+        self.assertEqual(len(said), 1, stderr)
+        self.assertIn(f"rank 2 on {socket.gethostname()} has said nothing for 4.0 s", said[0])
+        self.assertIn("growing units", said[0])
+        self.assertGreater(time.monotonic() - start, 3)
+        self.resumes(key, 2)
+
+    def test_job_that_sleeps_is_not_hung(self):
+        """All ranks are suspended for longer than the watchdog waits, as a batch system may do."""
+        key = self.dir / "key"
+        process = self.mpi_start(2, "keygen", "--params", "15/4", *LONG[2:], *FIXED, "--out", key)
+        self.pids = self.wait_until_growing(process, key, 2)
+        for pid in self.pids:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(6)
+        for pid in self.pids:
+            os.kill(pid, signal.SIGCONT)
+        code, _, stderr = self.ended(process)
+        self.assertEqual(code, 0, stderr)
+        whole = self.keygen(*FIXED, params="15/4", out="whole15")
+        self.assertEqual((key / "key.pub").read_bytes(), (whole / "key.pub").read_bytes())
+
     def test_user_signal_to_mpirun(self):
         process, key, self.pids = self.start(2)
         os.kill(self.mpirun_of(process), signal.SIGUSR1)

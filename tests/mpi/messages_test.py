@@ -55,6 +55,29 @@ class Messages(MpiTest):
         run = self.mpi_ok(3, "list-params")
         self.assertEqual(run.stdout.count("LMS_SHA256_M32_H25"), 1)
 
+    def test_every_process_verifies_what_it_was_given(self):
+        """No exit code 0 from a rank that looked at nothing."""
+        key = self.keygen()
+        self.sign(key, "sig")
+        other = self.dir / "other"
+        other.write_text("another message")
+        args = ("verify", "--pub", key / "key.pub", "--sig", self.dir / "sig", "--in")
+        for rank in ("0", "1"):
+            env = {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": "2"}
+            self.assertEqual(self.call(*args, self.message, env=env).returncode, 0)
+            self.assertEqual(self.call(*args, other, env=env).returncode, 1)
+            run = self.call(*args, self.dir / "none", env=env)
+            self.assertEqual((run.returncode, run.stderr.count("\n")), (support.IO, 1))
+
+    def test_rank_zero_decides_about_a_dry_run(self):
+        for first, second in (("1", "0"), ("0", "1")):
+            key = self.dir / f"key{first}"
+            args = [str(a) for a in ("keygen", "--params", "5/8", "--out", key)]
+            world = ["env", f"COPPICE_DRY_RUN={first}", support.PROGRAM, *args, ":", "-n", "1", "env",
+                     f"COPPICE_DRY_RUN={second}", support.PROGRAM, *args]
+            self.mpi_ok(1, program=world)
+            self.assertEqual((key / "key.key").exists(), first == "0")
+
     def test_slurm_allocation_around_mpirun(self):
         """mpirun -n 2 in a job of 4 tasks: mpirun counts."""
         key = self.dir / "key"
