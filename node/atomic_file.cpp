@@ -264,6 +264,12 @@ WipedBytes read_secret_file(const std::filesystem::path& path, std::size_t limit
   return WipedBytes(read_all(path, limit));
 }
 
+void sync_name(const std::filesystem::path& path, const std::string& what) {
+  const Descriptor folder(open_folder(folder_of(path)));
+  if (folder.get() < 0) fail_errno(errno, what);
+  if (const int error = sync_folder(folder.get()); error != 0) fail_errno(error, what);
+}
+
 void prepare_folder(const std::filesystem::path& folder) {
   const std::filesystem::path wanted = folder.empty() ? std::filesystem::path(".") : folder;
   const std::string what = "cannot make the folder " + quoted(wanted);

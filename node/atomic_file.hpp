@@ -24,6 +24,9 @@ void write_file(const std::filesystem::path& path, ByteView data, FileMode mode,
 // Makes the folder (0700, parents too) if missing and proves that a file can be written there.
 void prepare_folder(const std::filesystem::path& folder);
 
+// Makes the name of a file that is there durable: fsync of its folder.
+void sync_name(const std::filesystem::path& path, const std::string& what);
+
 // errno as an Error: ENOSPC, EDQUOT, EIO.. -> io, EACCES, EPERM, EROFS -> permission, EEXIST -> exists.
 [[noreturn]] void fail_errno(int error, const std::string& what);
 

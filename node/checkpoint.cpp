@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "core/hash/sha256.hpp"
 #include "node/atomic_file.hpp"
@@ -35,16 +35,6 @@ Secret<32> derive_mac_key(const HssKeyFile& key) {
 
 std::string named(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
-// The name of a new file has to last as well.
-void sync_entry(const std::filesystem::path& path, const std::string& what) {
-  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) fail_errno(errno, what);
-  const int error = ::fsync(fd) == 0 ? 0 : errno;
-  ::close(fd);
-  if (error != 0 && error != EINVAL) fail_errno(error, what);
-}
-
 Bytes make_head(const HssKeyFile& key, const UnitPlan& plan) {
   const LmsPair& top = key.params.levels.front();
   Bytes head;
@@ -60,78 +50,71 @@ Bytes make_head(const HssKeyFile& key, const UnitPlan& plan) {
   return head;
 }
 
-// Checks magic, version and MAC. The unit height is the only thing that a file may decide.
-unsigned read_head(ByteView file, const HssKeyFile& key, const std::filesystem::path& path) {
-  const auto refuse = [&](const std::string& why) {
-    fail(Errc::bad_data, named(path) + " " + why +
-                             "; remove it to grow the tree from its beginning");
-  };
-  if (!equal(file.first(kMagic.size()), as_bytes(kMagic))) refuse("is not a record of progress");
-  if (const std::uint32_t version = load_be32(&file[8]); version != kVersion) {
-    refuse("has format version " + std::to_string(version) + ", this program reads version 1");
-  }
-  std::array<std::uint8_t, kMac> mac{};
-  const Secret<32> mac_key = derive_mac_key(key);
-  hmac_sha256(mac_key.bytes(), file.first(kHead), mac);
-  if (!equal(mac, file.subspan(kHead, kMac))) refuse("belongs to another key or is damaged");
-  return load_be32(&file[20]);
-}
-
 }  // namespace
 
-std::optional<unsigned> Checkpoint::unit_height(const std::filesystem::path& path,
-                                                const HssKeyFile& key) {
-  if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return std::nullopt;
-  const Bytes file = read_file(path, kAnySize);
-  if (file.size() < kFramed) return std::nullopt;  // killed while it was made
-  const unsigned height = read_head(file, key, path);
-  if (height > key.params.levels.front().lms->h) {
-    fail(Errc::bad_data, named(path) + " has units higher than the tree; remove it");
-  }
-  return height;
-}
-
-Checkpoint::Checkpoint(std::filesystem::path path, const HssKeyFile& key, const UnitPlan& plan,
-                       const Take& take)
-    : path_(std::move(path)), plan_(plan), mac_key_(derive_mac_key(key)) {
-  const std::string what = "cannot keep progress in " + named(path_);
+Checkpoint::Checkpoint(std::filesystem::path path, const HssKeyFile& key)
+    : path_(std::move(path)),
+      what_("cannot keep progress in " + named(path_)),
+      mac_key_(derive_mac_key(key)) {
   constexpr mode_t kSecretMode = 0600;
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, kSecretMode);
-  if (fd_ < 0) fail_errno(errno, what);
+  if (fd_ < 0) fail_errno(errno, what_);
   try {
     // A file system without locks has none to offer; the key file is written once all the same.
     if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       fail(Errc::unavailable, named(path_) + " is held by another run that grows this key; wait for "
                                              "it or stop it first");
     }
-    const Bytes file = read_file(path_, kAnySize);
-    if (file.size() < kFramed) {
-      if (::ftruncate(fd_, 0) != 0) fail_errno(errno, what);
-      pending_ = make_head(key, plan_);
-      mac(pending_, head_mac_);
-      append(pending_, head_mac_);
-      flush();
-      sync_entry(path_, what);
-    } else {
-      read_head(file, key, path_);
-      const Bytes head = make_head(key, plan_);
-      if (!equal(head, ByteView(file).first(kHead))) {
-        fail(Errc::bad_data, named(path_) + " was cut into other units; remove it");
-      }
-      std::copy_n(file.begin() + kHead, kMac, head_mac_.begin());
-      read(file, take);
-    }
+    file_ = read_file(path_, kAnySize);
+    if (file_.size() >= kFramed) read_head(key);  // else it was killed while it made the file
   } catch (...) {
     ::close(fd_);
     throw;
   }
 }
 
+// Magic, version and MAC. The unit height is the only thing that a file may decide.
+void Checkpoint::read_head(const HssKeyFile& key) {
+  const ByteView file(file_);
+  const auto refuse = [&](const std::string& why) {
+    fail(Errc::bad_data, named(path_) + " " + why +
+                             "; remove it to grow the tree from its beginning");
+  };
+  if (!equal(file.first(kMagic.size()), as_bytes(kMagic))) refuse("is not a record of progress");
+  if (const std::uint32_t version = load_be32(&file[8]); version != kVersion) {
+    refuse("has format version " + std::to_string(version) + ", this program reads version 1");
+  }
+  mac(file.first(kHead), head_mac_);
+  if (!equal(head_mac_, file.subspan(kHead, kMac))) refuse("belongs to another key or is damaged");
+  unit_height_ = load_be32(&file[20]);
+  if (*unit_height_ > key.params.levels.front().lms->h) refuse("has units higher than the tree");
+}
+
+void Checkpoint::begin(const HssKeyFile& key, const UnitPlan& plan, const Take& take) {
+  plan_ = plan;
+  Bytes head = make_head(key, plan);
+  if (!unit_height_) {
+    if (::ftruncate(fd_, 0) != 0) fail_errno(errno, what_);
+    mac(head, head_mac_);
+    pending_ = std::move(head);
+    append(pending_, head_mac_);
+    flush();
+    sync_name(path_, what_);
+  } else if (!equal(head, ByteView(file_).first(kHead))) {
+    fail(Errc::bad_data, named(path_) + " was cut into other units; remove it to grow the tree from "
+                                        "its beginning");
+  } else {
+    read_records(take);
+  }
+  file_ = {};
+}
+
 Checkpoint::~Checkpoint() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-void Checkpoint::read(ByteView file, const Take& take) {
+void Checkpoint::read_records(const Take& take) {
+  const ByteView file(file_);
   const std::size_t record = plan_.record_bytes();
   const std::size_t size = 8 + record + kMac;
   Bytes data(head_mac_.begin(), head_mac_.end());
@@ -149,7 +132,7 @@ void Checkpoint::read(ByteView file, const Take& take) {
     take(unit, file.subspan(at + 8, record));
   }
   if (at != file.size() && ::ftruncate(fd_, static_cast<off_t>(at)) != 0) {
-    fail_errno(errno, "cannot keep progress in " + named(path_));
+    fail_errno(errno, what_);
   }
 }
 
@@ -171,15 +154,14 @@ void Checkpoint::add(std::uint64_t unit, ByteView record) {
 }
 
 void Checkpoint::flush() {
-  const std::string what = "cannot keep progress in " + named(path_);
   ByteView left = pending_;
   while (!left.empty()) {
     const ssize_t n = ::write(fd_, left.data(), left.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_errno(errno, what);
+    if (n < 0) fail_errno(errno, what_);
     left = left.subspan(static_cast<std::size_t>(n));
   }
-  if (!pending_.empty() && ::fdatasync(fd_) != 0) fail_errno(errno, what);
+  if (!pending_.empty() && ::fdatasync(fd_) != 0) fail_errno(errno, what_);
   pending_.clear();
 }
 

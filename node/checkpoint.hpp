@@ -4,8 +4,8 @@
 #include <array>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
+#include <string>
 
 #include "core/base/bytes.hpp"
 #include "core/base/secret.hpp"
@@ -20,16 +20,18 @@ class Checkpoint {
  public:
   using Take = std::function<void(std::uint64_t unit, ByteView record)>;
 
-  // How the tree was cut by the run that made the file, or nothing without a file. Errc::bad_data for
-  // a file of another key, seed or version.
-  [[nodiscard]] static std::optional<unsigned> unit_height(const std::filesystem::path& path,
-                                                           const HssKeyFile& key);
-  // Makes the file (0600), or takes it up and hands each sound record to `take`. What a crash left at
-  // the end, and damaged records, are left out. Errc::unavailable when another process holds it.
-  Checkpoint(std::filesystem::path path, const HssKeyFile& key, const UnitPlan& plan, const Take& take);
+  // Opens the file of `key`, or makes it (0600), and holds it: Errc::unavailable when another process
+  // does. Errc::bad_data for a file of another key, seed or version.
+  Checkpoint(std::filesystem::path path, const HssKeyFile& key);
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
+
+  // How the run that made the file has cut the tree; nothing in a new file.
+  [[nodiscard]] std::optional<unsigned> unit_height() const noexcept { return unit_height_; }
+  // Once, before add(), for the same key: hands each sound record that is there to `take`. What a crash left at the end,
+  // and damaged records, are left out. Errc::bad_data when the tree was cut in another way.
+  void begin(const HssKeyFile& key, const UnitPlan& plan, const Take& take);
 
   // Keeps a record in memory; flush() makes all of them durable. Errc::io, permission.
   void add(std::uint64_t unit, ByteView record);
@@ -42,11 +44,16 @@ class Checkpoint {
  private:
   using HeadMac = std::array<std::uint8_t, 32>;
 
-  void read(ByteView file, const Take& take);
+  void open_file();
+  void read_head(const HssKeyFile& key);
+  void read_records(const Take& take);
   void mac(ByteView data, ByteSpan out) const noexcept;
 
   std::filesystem::path path_;
+  std::string what_;  // the start of an error's text
   UnitPlan plan_;
+  Bytes file_;  // what was there, until begin()
+  std::optional<unsigned> unit_height_;
   Secret<32> mac_key_;
   HeadMac head_mac_{};  // in the MAC of every record: ties it to the way the tree was cut
   int fd_ = -1;

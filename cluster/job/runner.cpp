@@ -137,13 +137,15 @@ UnitPlan agree_on_plan(Comm& comm, JobSpec& spec, const std::vector<RankLayout>&
 // Rank 0's side of the work: nodes that have come, kept in NAME.progress until the key is complete.
 class Gathering {
  public:
-  Gathering(const StartedKey& started, const UnitPlan& plan, const KeygenRequest& request)
+  Gathering(Checkpoint& checkpoint, const StartedKey& started, const UnitPlan& plan,
+            const KeygenRequest& request)
       : assembly(plan),
         plan_(plan),
         progress_("keygen " + started.key.params.name(), std::uint64_t{1} << plan.tree_height,
                   request.progress, request.stderr_is_terminal),
-        checkpoint_(started.files.progress, started.key, plan,
-                    [this](std::uint64_t unit, ByteView record) { assembly.place(unit, record); }) {
+        checkpoint_(checkpoint) {
+    checkpoint_.begin(started.key, plan,
+                      [this](std::uint64_t unit, ByteView record) { assembly.place(unit, record); });
     if (checkpoint_.damaged() > 0) {
       spdlog::warn("{}: {} damaged records are left out, their units are grown again",
                    started.files.progress.string(), checkpoint_.damaged());
@@ -174,7 +176,7 @@ class Gathering {
 
   UnitPlan plan_;
   Progress progress_;
-  Checkpoint checkpoint_;
+  Checkpoint& checkpoint_;
   Clock::time_point flushed_ = Clock::now();
 };
 
@@ -251,14 +253,14 @@ std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
   JobResult result;
   StartedKey started;
   JobSpec spec;
-  std::optional<unsigned> old_height;  // of the run that is resumed
+  std::optional<Checkpoint> checkpoint;  // rank 0
   set_phase("starting the key");
   on_root(comm, [&] {
     // An unknown kernel must be refused before anything is written.
     static_cast<void>(select_kernel(request->params.levels.front().lms->hash, request->kernel));
     started = start_key(*request);
     if (started.already_complete) return remove_leftover(started.files.progress);
-    old_height = Checkpoint::unit_height(started.files.progress, started.key);
+    checkpoint.emplace(started.files.progress, started.key);  // held from here on
     spec = make_spec(*request);
     spec.key_id = started.key.id;
     spec.identifier = started.key.top.identifier;
@@ -284,10 +286,11 @@ std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
   set_phase("comparing the ranks");
   std::vector<RankLayout> layout = exchange_layout(comm, spec, kernel);
   double leaf_seconds = 0;
-  const UnitPlan plan = agree_on_plan(comm, spec, layout, kernel, old_height, leaf_seconds);
+  const UnitPlan plan = agree_on_plan(
+      comm, spec, layout, kernel, checkpoint ? checkpoint->unit_height() : std::nullopt, leaf_seconds);
   const auto rank = static_cast<std::size_t>(comm.rank());
   std::optional<Gathering> gathering;
-  on_root(comm, [&] { gathering.emplace(started, plan, *request); });
+  on_root(comm, [&] { gathering.emplace(*checkpoint, started, plan, *request); });
 
   set_phase("growing units");
   const auto compute_start = Clock::now();

@@ -88,9 +88,20 @@ class SameKey(MpiTest):
         self.assertEqual([r["rank"] for r in result["layout"]], [0, 1, 2])
         self.sign(key, "sig")
         self.assertEqual(self.verify(key / "key.pub", self.dir / "sig"), 0)
-        # The signer under mpirun: every process signs, so one of them.
-        self.mpi_ok(1, *self.sign_args(key, self.dir / "two"))
-        self.assertEqual(self.inspect(key / "key.key")["next_index"], "2")
+        # Under mpirun every process signs: each its own file, each with its own leaf.
+        sign = " ".join(f"'{a}'" for a in (support.PROGRAM, *self.sign_args(key, self.dir / "rank")))
+        self.mpi_ok(3, program=["sh", "-c", f'exec {sign}."$OMPI_COMM_WORLD_RANK"'])
+        leaves = set()
+        for rank in range(3):
+            self.assertEqual(self.verify(key / "key.pub", self.dir / f"rank.{rank}"), 0)
+            leaves.add(tuple(self.inspect(self.dir / f"rank.{rank}")["leaf_numbers"]))
+        self.assertEqual(len(leaves), 3)
+        self.assertEqual(self.inspect(key / "key.key")["next_index"], "4")
+        # All into one file: one of them gets it, whole, and the others say that it is there.
+        run = self.mpirun(2, *self.sign_args(key, self.dir / "one"))
+        self.assertEqual(run.returncode, support.EXISTS, run.stderr)
+        self.assertIn("already exists", run.stderr)
+        self.assertEqual(self.verify(key / "key.pub", self.dir / "one"), 0)
 
 
 if __name__ == "__main__":

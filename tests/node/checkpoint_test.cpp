@@ -34,14 +34,16 @@ class CheckpointTest : public testing::Test {
   // Opens, and returns what was there.
   Records open(const UnitPlan& plan, const HssKeyFile& key, std::uint64_t* damaged = nullptr) const {
     Records found;
-    Checkpoint checkpoint(path_, key, plan, [&](std::uint64_t unit, ByteView bytes) {
+    Checkpoint checkpoint(path_, key);
+    checkpoint.begin(key, plan, [&](std::uint64_t unit, ByteView bytes) {
       found[unit].assign(bytes.begin(), bytes.end());
     });
     if (damaged != nullptr) *damaged = checkpoint.damaged();
     return found;
   }
   void write(const UnitPlan& plan, const HssKeyFile& key, std::uint64_t first, std::uint64_t last) const {
-    Checkpoint checkpoint(path_, key, plan, [](std::uint64_t, ByteView) {});
+    Checkpoint checkpoint(path_, key);
+    checkpoint.begin(key, plan, [](std::uint64_t, ByteView) {});
     for (std::uint64_t u = first; u < last; ++u) checkpoint.add(u, record(plan, u));
     checkpoint.flush();
   }
@@ -53,11 +55,11 @@ class CheckpointTest : public testing::Test {
 };
 
 TEST_F(CheckpointTest, WhatWasFlushedComesBack) {
-  EXPECT_EQ(Checkpoint::unit_height(path_, key_), std::nullopt);
+  EXPECT_EQ(Checkpoint(path_, key_).unit_height(), std::nullopt);
   write(plan_, key_, 0, 5);
   EXPECT_EQ(mode_of(path_), 0600U);
   write(plan_, key_, 5, 9);
-  EXPECT_EQ(Checkpoint::unit_height(path_, key_), 5U);
+  EXPECT_EQ(Checkpoint(path_, key_).unit_height(), 5U);
   const Records found = open(plan_, key_);
   ASSERT_EQ(found.size(), 9U);
   for (const auto& [unit, bytes] : found) EXPECT_EQ(bytes, record(plan_, unit));
@@ -65,7 +67,8 @@ TEST_F(CheckpointTest, WhatWasFlushedComesBack) {
 
 TEST_F(CheckpointTest, WhatWasNotFlushedIsNotThere) {
   {
-    Checkpoint checkpoint(path_, key_, plan_, [](std::uint64_t, ByteView) {});
+    Checkpoint checkpoint(path_, key_);
+    checkpoint.begin(key_, plan_, [](std::uint64_t, ByteView) {});
     checkpoint.add(0, record(plan_, 0));
   }
   EXPECT_TRUE(open(plan_, key_).empty());
@@ -98,7 +101,7 @@ TEST_F(CheckpointTest, NoChangedByteGetsIn) {
     put(path_, bad);
     if (i < 96) {
       error_of(Errc::bad_data, [&] { (void)open(plan_, key_); });
-      error_of(Errc::bad_data, [&] { (void)Checkpoint::unit_height(path_, key_); });
+      error_of(Errc::bad_data, [&] { const Checkpoint refused(path_, key_); });
       continue;
     }
     std::uint64_t damaged = 0;
@@ -142,13 +145,14 @@ TEST_F(CheckpointTest, BelongsToOneKeyAndOneCut) {
 }
 
 TEST_F(CheckpointTest, OneRunAtATime) {
-  Checkpoint first(path_, key_, plan_, [](std::uint64_t, ByteView) {});
+  const Checkpoint first(path_, key_);
   const std::string what = error_of(Errc::unavailable, [&] { (void)open(plan_, key_); });
   EXPECT_TRUE(contains(what, "another run")) << what;
 }
 
 TEST_F(CheckpointTest, WrongRecordsAreRefused) {
-  Checkpoint checkpoint(path_, key_, plan_, [](std::uint64_t, ByteView) {});
+  Checkpoint checkpoint(path_, key_);
+  checkpoint.begin(key_, plan_, [](std::uint64_t, ByteView) {});
   error_of(Errc::internal, [&] { checkpoint.add(32, record(plan_, 0)); });
   error_of(Errc::internal, [&] { checkpoint.add(0, {}); });
   checkpoint.remove();

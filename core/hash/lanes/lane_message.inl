@@ -156,11 +156,12 @@ struct StepRange {
     alignas(64) Word to[kLanes];
     std::uint32_t least = ~std::uint32_t{0};
     std::uint32_t most = 0;
+    // Whole rows: a choice of address for each lane becomes a gather with Clang.
+    fill(from, steps.lane_first, steps.first);
+    fill(to, steps.lane_last, steps.last);
     for (std::size_t l = 0; l < kLanes; ++l) {
-      const std::uint32_t a = steps.lane_first != nullptr ? steps.lane_first[l] : steps.first;
-      const std::uint32_t b = steps.lane_last != nullptr ? steps.lane_last[l] : steps.last;
-      from[l] = a;
-      to[l] = b;
+      const auto a = static_cast<std::uint32_t>(from[l]);
+      const auto b = static_cast<std::uint32_t>(to[l]);
       if (a >= b) continue;
       least = a < least ? a : least;
       most = b > most ? b : most;
@@ -169,6 +170,14 @@ struct StepRange {
     hi = load_row<P>(to, 0);
     first = least;
     last = most;
+  }
+
+  COPPICE_INLINE static void fill(Word* row, const std::uint32_t* each, std::uint32_t all) {
+    if (each == nullptr) {
+      for (std::size_t l = 0; l < kLanes; ++l) row[l] = all;
+    } else {
+      for (std::size_t l = 0; l < kLanes; ++l) row[l] = each[l];
+    }
   }
 
   // Where step j runs.
