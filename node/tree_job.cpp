@@ -2,6 +2,7 @@
 #include "node/tree_job.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -68,10 +69,11 @@ std::size_t UnitPlan::record_bytes() const noexcept {
   return ((std::size_t{1} << record_rows()) - 1) * node_bytes;
 }
 
-bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueue& queue,
-                Executor& executor, const std::atomic<bool>& stop,
-                const std::function<void(std::uint64_t, ByteView)>& done,
-                const std::function<void(std::uint64_t)>& tick) {
+Growth grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueue& queue,
+                  Executor& executor, const std::atomic<bool>& stop,
+                  const std::function<void(std::uint64_t, ByteView)>& done,
+                  const std::function<void(std::uint64_t)>& tick) {
+  using Clock = std::chrono::steady_clock;
   struct Worker {
     std::unique_ptr<TreeScheme> scheme;
     std::unique_ptr<SubtreeBuilder> builder;
@@ -79,6 +81,7 @@ bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueu
   };
   std::vector<Worker> workers(executor.threads());
   std::atomic<std::uint64_t> finished{0};
+  std::atomic<Clock::rep> busy{0};
   std::exception_ptr tick_error;  // calling thread only
   const auto guarded_tick = [&]() noexcept {
     if (!tick || tick_error) return;
@@ -89,6 +92,7 @@ bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueu
     }
   };
   const auto work = [&](unsigned worker, std::uint64_t unit) {
+    const auto start = Clock::now();
     Worker& w = workers[worker];
     if (w.scheme == nullptr) {  // made by the thread that uses it: first touch on its NUMA node
       w.scheme = factory.make();
@@ -101,12 +105,16 @@ bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueu
     Bytes value(plan.node_bytes);
     w.builder->build(std::span(&root, 1), &sink, value);
     done(unit, w.record);
+    busy.fetch_add((Clock::now() - start).count());
     finished.fetch_add(1);
   };
-  return executor.run(queue, work, stop, [&](std::uint64_t) {
+  Growth growth;
+  growth.complete = executor.run(queue, work, stop, [&](std::uint64_t) {
     guarded_tick();
     if (tick_error) std::rethrow_exception(std::exchange(tick_error, nullptr));
   });
+  growth.busy_seconds = std::chrono::duration<double>(Clock::duration(busy.load())).count();
+  return growth;
 }
 
 bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, UnitRange range,
@@ -118,7 +126,7 @@ bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, UnitRang
     std::ranges::copy(record,
                       records.subspan((unit - range.first) * size, size).begin());
   };
-  return grow_units(factory, plan, queue, executor, stop, done, tick);
+  return grow_units(factory, plan, queue, executor, stop, done, tick).complete;
 }
 
 void place_records(const UnitPlan& plan, UnitRange range, ByteView records, TreeCache& cache) {

@@ -30,16 +30,20 @@ struct UnitPlan {
   bool operator==(const UnitPlan&) const = default;
 };
 
+struct Growth {
+  bool complete = false;    // false: `stop` ended it early
+  double busy_seconds = 0;  // within units, summed over the threads
+};
+
 // Grows the units of `queue` until it is closed and empty; `done` gets each unit with its record, on
-// the thread that grew it. Returns false when `stop` ended it early. `tick` gets the number of finished
-// units on the calling thread, as Executor::run() says and also within its units, after each batch of
-// leaves: a few milliseconds at most.
-bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueue& queue,
+// the thread that grew it. `tick` gets the number of finished units on the calling thread, as
+// Executor::run() says and also within its units, after each batch of leaves: a few milliseconds at most.
+Growth grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, WorkQueue& queue,
                 Executor& executor, const std::atomic<bool>& stop,
                 const std::function<void(std::uint64_t, ByteView)>& done,
                 const std::function<void(std::uint64_t)>& tick = {});
 
-// The same for one range, into one piece: one record per unit, in order.
+// The same for one range, into one piece: one record per unit, in order. Returns Growth::complete.
 bool grow_units(const TreeSchemeFactory& factory, const UnitPlan& plan, UnitRange range,
                 Executor& executor, const std::atomic<bool>& stop, ByteSpan records,
                 const std::function<void(std::uint64_t)>& tick = {});

@@ -180,10 +180,11 @@ class Gathering {
   Clock::time_point flushed_ = Clock::now();
 };
 
-// Grows what rank 0 hands out, until the tree is whole or a stop was asked for. Returns this rank's units.
-std::uint64_t compute(Comm& comm, const JobSpec& spec, const UnitPlan& plan,
+// Grows what rank 0 hands out, until the tree is whole or a stop was asked for. Fills in this rank's part.
+void compute(Comm& comm, const JobSpec& spec, const UnitPlan& plan,
                       const std::vector<RankLayout>& layout, const TreeSchemeFactory& factory,
-                      Gathering* gathering) {
+                      Gathering* gathering, RankLayout& mine) {
+  const auto start = Clock::now();
   Coordination coordination;
   if (gathering != nullptr) {
     coordination.todo = gathering->assembly.missing();
@@ -191,21 +192,22 @@ std::uint64_t compute(Comm& comm, const JobSpec& spec, const UnitPlan& plan,
     coordination.take = [&](std::uint64_t unit, ByteView record) { gathering->take(unit, record); };
     coordination.idle = [&] { gathering->idle(); };
   }
-  const unsigned threads = layout[static_cast<std::size_t>(comm.rank())].threads;
   WorkQueue queue;
   ControlTimes times;
   times.silence = std::chrono::milliseconds(spec.watchdog_ms);
-  ControlChannel channel(comm, queue, threads, stop_requested(),
+  ControlChannel channel(comm, queue, mine.threads, stop_requested(),
                          gathering != nullptr ? &coordination : nullptr, times);
-  Executor executor(threads);
-  grow_units(
+  Executor executor(mine.threads);
+  const Growth growth = grow_units(
       factory, plan, queue, executor, channel.stopping(),
       [&](std::uint64_t unit, ByteView record) { channel.done(unit, record); },
       [&](std::uint64_t) { channel.tick(); });
   set_phase("waiting for the other ranks");
   channel.finish();
   if (gathering != nullptr) gathering->flush();
-  return channel.own_units();
+  mine.units = channel.own_units();
+  mine.compute_seconds = seconds_since(start);
+  mine.busy_seconds = growth.busy_seconds / mine.threads;
 }
 
 void finish(StartedKey& started, const KeygenRequest& request, Gathering& gathering,
@@ -288,26 +290,20 @@ std::optional<JobResult> run_keygen(Comm& comm, const KeygenRequest* request) {
   double leaf_seconds = 0;
   const UnitPlan plan = agree_on_plan(
       comm, spec, layout, kernel, checkpoint ? checkpoint->unit_height() : std::nullopt, leaf_seconds);
-  const auto rank = static_cast<std::size_t>(comm.rank());
   std::optional<Gathering> gathering;
   on_root(comm, [&] { gathering.emplace(*checkpoint, started, plan, *request); });
 
   set_phase("growing units");
-  const auto compute_start = Clock::now();
   const LmsTreeSecret* const one[] = {&secret};
   const LmsTreesFactory factory(top, one, kernel);
-  const std::uint64_t own_units =
-      compute(comm, spec, plan, layout, factory, gathering ? &*gathering : nullptr);
-  const double own_seconds = seconds_since(compute_start);
+  RankLayout self = layout[static_cast<std::size_t>(comm.rank())];
+  compute(comm, spec, plan, layout, factory, gathering ? &*gathering : nullptr, self);
   if (comm.any(gathering && gathering->assembly.placed() < plan.units())) {
     throw SharedError(Errc::interrupted,
                       "stopped by a signal; the unfinished key is kept, continue with --resume");
   }
   set_phase("gathering the layout");
-  result.compute_seconds = own_seconds;
-  RankLayout self = layout[rank];
-  self.units = own_units;
-  self.compute_seconds = own_seconds;
+  result.compute_seconds = self.compute_seconds;
   self.peak_memory_bytes = peak_memory_bytes();
   for (const Bytes& wire : comm.gather(encode(self))) result.layout.push_back(decode_rank_layout(wire));
 

@@ -60,6 +60,7 @@ struct RankLayout {
   std::uint64_t peak_memory_bytes = 0;
   double compute_seconds = 0;
   std::uint64_t units = 0;
+  double busy_seconds = 0;  // of compute_seconds, growing units; the mean over the threads
   bool operator==(const RankLayout&) const = default;
 };
 
@@ -87,6 +88,16 @@ struct JobResult {
     for (const RankLayout& rank : layout) units += rank.units;
     const std::uint64_t all = units + units_resumed;
     return all == 0 ? 0 : static_cast<double>(units) / static_cast<double>(all);
+  }
+  // Of the threads' time between the first unit and the last, 0 to 1; 1 if nothing was grown.
+  [[nodiscard]] double share_busy() const noexcept {
+    double busy = 0;
+    double all = 0;
+    for (const RankLayout& rank : layout) {
+      busy += rank.threads * rank.busy_seconds;
+      all += rank.threads * rank.compute_seconds;
+    }
+    return all == 0 ? 1 : busy / all;
   }
 };
 

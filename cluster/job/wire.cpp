@@ -54,6 +54,7 @@ void fill(const RankLayout& from, v1::RankLayout& to) {
   to.set_peak_memory_bytes(from.peak_memory_bytes);
   to.set_compute_seconds(from.compute_seconds);
   to.set_units(from.units);
+  to.set_busy_seconds(from.busy_seconds);
 }
 
 }  // namespace
@@ -112,6 +113,7 @@ RankLayout decode_rank_layout(ByteView wire) {
   layout.peak_memory_bytes = m.peak_memory_bytes();
   layout.compute_seconds = m.compute_seconds();
   layout.units = m.units();
+  layout.busy_seconds = m.busy_seconds();
   return layout;
 }
 

@@ -100,12 +100,12 @@ std::string to_text(const JobResult& r) {
   const double leaves = r.share_computed() * static_cast<double>(std::uint64_t{1} << top.lms->h);
   const double hashes = r.share_computed() * static_cast<double>(tree_cost(top));
   out += text_line("time", fmt::format("{} in all, {} for the tree: {:.0f} leaves/s, {:.2f} ns per "
-                                       "hash and thread ({} {})",
+                                       "hash and thread ({} {}), threads {:.1f} % busy",
                                        human_seconds(r.total_seconds), human_seconds(r.compute_seconds),
                                        leaves / r.compute_seconds,
                                        r.compute_seconds * 1e9 * threads / hashes,
                                        human_count(static_cast<std::uint64_t>(hashes)),
-                                       hash_word(top)));
+                                       hash_word(top), 100 * r.share_busy()));
   out += text_line("VERIFY", fmt::format("root ok, {} subtree(s) grown again, test signature ok",
                                          r.subtrees_recomputed));
   return out;

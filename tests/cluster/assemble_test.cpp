@@ -31,10 +31,12 @@ class Assemble : public testing::Test {
     Executor executor(1);
     const std::atomic<bool> never{false};
     WorkQueue queue(UnitRange{0, plan.units()});
-    EXPECT_TRUE(grow_units(factory, plan, queue, executor, never,
-                           [&](std::uint64_t unit, ByteView record) {
-                             records[unit].assign(record.begin(), record.end());
-                           }));
+    const Growth growth =
+        grow_units(factory, plan, queue, executor, never, [&](std::uint64_t unit, ByteView record) {
+          records[unit].assign(record.begin(), record.end());
+        });
+    EXPECT_TRUE(growth.complete);
+    EXPECT_GT(growth.busy_seconds, 0);
     return records;
   }
 

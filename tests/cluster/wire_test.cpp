@@ -45,6 +45,7 @@ RankLayout random_layout(Random& random) {
   layout.peak_memory_bytes = random();
   layout.compute_seconds = static_cast<double>(random() % 1000000) / 1000;
   layout.units = random();
+  layout.busy_seconds = static_cast<double>(random() % 1000000) / 1000;
   return layout;
 }
 
